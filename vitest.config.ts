@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { featureFiles } from './test/features.js'
 import Sequencer from './test/support/sequencer.js'
 
 /** Tests that start nothing: no chain, no database, no process. */
@@ -8,6 +9,9 @@ const quick = ['src/**/*.test.ts', 'console/**/*.test.ts', 'test/architecture.te
 const isLong = [process.env.PURSER_RUNS, process.env.PURSER_FAULTS].includes('full')
 /** Ends a test that hangs, after every wait of its own (`until`) has given up; no slow machine needs it. */
 const testTimeout = isLong ? 900_000 : 300_000
+
+/** `npm test` proves every feature once; `npm run test:all`, and a run that names its files, knows all tests. */
+const include = process.env.PURSER_TESTS === 'features' ? [...featureFiles] : ['test/**/*.test.ts']
 
 export default defineConfig({
   test: {
@@ -24,8 +28,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'full',
-          include: ['test/**/*.test.ts'],
-          exclude: quick,
+          include,
+          exclude: [...quick, '**/node_modules/**'],
           globalSetup: ['test/support/build.ts', 'test/support/runFolder.ts'],
         },
       },

@@ -7,13 +7,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { numberToHex } from 'viem'
-import { createGroup } from '../src/base/createGroup.js'
+import { createBatcher } from '../src/base/createBatcher.js'
+import { type Database, openDatabase } from '../src/db/database.js'
+import { startEmbeddedPostgres } from '../src/db/embedded/embeddedPostgres.js'
+import { migrate } from '../src/db/migrate.js'
 import { commitAdmissions } from '../src/mempool/commitAdmissions.js'
 import type { AdmissionDecision } from '../src/mempool/decideAdmission.js'
 import type { Admission } from '../src/mempool/poolView.js'
-import { type Database, openDatabase } from '../src/store/database.js'
-import { migrate } from '../src/store/migrate.js'
-import { startEmbeddedPostgres } from '../src/store/postgres/embeddedPostgres.js'
 import { createApp } from '../test/support/database/createApp.js'
 import { silent } from '../test/support/logger.js'
 import { plainOperation } from '../test/support/operations/plainOperation.js'
@@ -66,7 +66,7 @@ async function fill(database: Database, appId: string, count: number): Promise<v
 
 async function measure(database: Database, appId: string, clients: number, most: number) {
   let commits = 0
-  const admit = createGroup<Admission, AdmissionDecision>((admissions) => {
+  const admit = createBatcher<Admission, AdmissionDecision>((admissions) => {
     commits += 1
     return commitAdmissions(database, CHAIN, admissions, limits)
   }, most)

@@ -1,40 +1,41 @@
 /**
  * How close estimates come, on a local anvil: each limit against the smallest with which the operation
  * still succeeds on the chain (verification before the room for real signatures), what was charged, and preVerificationGas against the true share in
- * bundles of 1, 5 and 20. For every EntryPoint version, sender and payer; then the limits of the real accounts
- * of other vendors. A table, and JSON in
- * `bench-gas.json` or the file that PURSER_BENCH_OUTPUT names.
+ * bundles of 1, 5 and 20. For every EntryPoint version, sender and payer. A table, and JSON in `bench-gas.json` or the file
+ * that PURSER_BENCH_OUTPUT names. The accounts of other vendors have `bench:accounts`.
  */
 import { writeFileSync } from 'node:fs'
 import type { Address, Hex } from 'viem'
 import { adviseFees } from '../src/chain/fees.js'
-import type { AccountCall } from '../src/devnet/simpleAccount.js'
-import type { Draft } from '../src/entrypoint/draft.js'
-import type { OperationOutcome, Version } from '../src/entrypoint/entryPoint.js'
-import type { Operation } from '../src/entrypoint/operation.js'
+import type { AccountCall } from '../src/cli/devnet/simpleAccount.js'
+import type { Draft } from '../src/erc4337/draft.js'
+import type { OperationOutcome, Version } from '../src/erc4337/entryPoint.js'
+import type { Operation } from '../src/erc4337/operation.js'
 import { estimateOperation } from '../src/gas/estimateOperation.js'
 import { preVerificationGas } from '../src/gas/preVerificationGas.js'
 import { complete } from '../src/paymaster/sponsoredDraft.js'
-import { encodeTankData, stubSignature } from '../src/paymaster/tank/tankData.js'
-import { smallestLimitLater } from '../src/validation/inProcess/smallestLimit.js'
-import {
-  type EngineChain,
-  openEngineChain,
-  type SenderKind,
-  senderKinds,
-} from '../test/support/chain/engineChain.js'
+import { encodeTankData } from '../src/paymaster/tank/tankData.js'
+import { stubSignature } from '../src/gas/placeholder.js'
+import { smallestLimitLater } from '../src/simulation/inProcess/smallestLimit.js'
 import { unsetGas } from '../test/support/operations/unsetGas.js'
 import { withoutHeadroom } from '../test/support/operations/withoutHeadroom.js'
-import { lower, TARGET, VERSIONS } from '../test/support/tanks/tankChain.js'
-import { type AccountRow, benchAccounts, printAccounts } from './gas/benchAccounts.js'
+import { openGround } from '../test/support/world/ground.js'
+import {
+  lower,
+  type SenderKind,
+  senderKinds,
+  TARGET,
+  VERSIONS,
+  type VersionChain,
+} from '../test/support/world/versionChain.js'
 
 const bounds = { maxBundleGas: 16_000_000n, maxVerificationGas: 5_000_000n }
 const bundleSizes = [1, 5, 20]
 const calls = {
   'a transfer': () => ({ to: TARGET, value: 0n }),
-  '3 slots': (chain: EngineChain, from = 0n) => chain.onTarget('write', from, 3n),
+  '3 slots': (chain: VersionChain, from = 0n) => chain.onTarget('write', from, 3n),
   '1 kB of data': () => ({ to: TARGET, data: `0x${'5a'.repeat(1_000)}` as Hex }),
-} satisfies Record<string, (chain: EngineChain, from?: bigint) => AccountCall>
+} satisfies Record<string, (chain: VersionChain, from?: bigint) => AccountCall>
 
 type Payer = 'itself' | 'a tank'
 type Limit = { readonly estimate: bigint; readonly smallest: bigint }
@@ -66,7 +67,7 @@ const limitFields = [
 /** As a sponsorship has one: the EntryPoint works less where there is none. */
 const range = { validUntil: 4_000_000_000, validAfter: 0 }
 
-async function estimate(chain: EngineChain, draft: Draft, bundleSize: number) {
+async function estimate(chain: VersionChain, draft: Draft, bundleSize: number) {
   const { node, heads } = chain.engine
   const head = await heads.refresh()
   const definition = { chainId: chain.chainId, ...bounds }
@@ -77,14 +78,14 @@ async function estimate(chain: EngineChain, draft: Draft, bundleSize: number) {
     definition,
     advice,
     bundleSize,
-    beneficiaryGas: 0,
+    hasBeneficiary: false,
   }
   return estimateOperation(context, chain.entryPoint, draft)
 }
 
 /** An estimated operation with its signatures, and a way to sign it again with other limits. */
 async function prepare(
-  chain: EngineChain,
+  chain: VersionChain,
   {
     kind,
     payer,
@@ -111,7 +112,7 @@ async function prepare(
   return { op: complete(draft, gas), sign }
 }
 
-async function benchLimits(chain: EngineChain, tank: Address): Promise<Row[]> {
+async function benchLimits(chain: VersionChain, tank: Address): Promise<Row[]> {
   const rows: Row[] = []
   for (const kind of senderKinds(chain.version))
     for (const payer of ['itself', 'a tank'] as const)
@@ -154,7 +155,7 @@ async function benchLimits(chain: EngineChain, tank: Address): Promise<Row[]> {
 }
 
 /** What a real bundle costs beside what the EntryPoint meters, over its operations. */
-async function benchShares(chain: EngineChain, tank: Address): Promise<Share[]> {
+async function benchShares(chain: VersionChain, tank: Address): Promise<Share[]> {
   const shares: Share[] = []
   let slot = 1_000n
   for (const payer of ['itself', 'a tank'] as const)
@@ -181,7 +182,7 @@ async function benchShares(chain: EngineChain, tank: Address): Promise<Share[]> 
   return shares
 }
 
-async function shareOf(chain: EngineChain, ops: readonly Operation[]) {
+async function shareOf(chain: VersionChain, ops: readonly Operation[]) {
   const { entryPoint } = chain
   const beneficiary = lower(chain.wallet.account.address)
   const data = entryPoint.encodeHandleOps(ops, beneficiary)
@@ -203,7 +204,7 @@ async function shareOf(chain: EngineChain, ops: readonly Operation[]) {
         bundleSize: ops.length,
         contextSize: 0,
         verificationGasUsed: metered / count,
-        beneficiaryGas: 0,
+        hasBeneficiary: false,
       }),
     ),
   )
@@ -237,30 +238,22 @@ function print(rows: readonly Row[], shares: readonly Share[]): void {
 
 const rows: Row[] = []
 const shares: Share[] = []
-const accounts: AccountRow[] = []
 console.log('estimate, smallest and difference of: call, verification, paymaster verification')
 for (const version of VERSIONS) {
-  const chain = await openEngineChain(version)
+  const ground = await openGround()
+  const chain = ground.at(version)
   try {
     const tank = await chain.createTank(0)
     const [limited, shared] = [await benchLimits(chain, tank), await benchShares(chain, tank)]
     print(limited, shared)
     rows.push(...limited)
     shares.push(...shared)
-    const ofVendors = await benchAccounts(chain)
-    printAccounts(ofVendors)
-    accounts.push(...ofVendors)
   } finally {
-    await chain.close()
+    await ground.stop()
   }
 }
-const sent = [...rows, ...accounts]
-const failed = sent.filter(({ succeeded }) => !succeeded).length
-console.log(`${sent.length} operations sent with their estimates, ${failed} failed`)
-const text = JSON.stringify(
-  { rows, shares, accounts },
-  (_, v) => (typeof v === 'bigint' ? Number(v) : v),
-  1,
-)
+const failed = rows.filter(({ succeeded }) => !succeeded).length
+console.log(`${rows.length} operations sent with their estimates, ${failed} failed`)
+const text = JSON.stringify({ rows, shares }, (_, v) => (typeof v === 'bigint' ? Number(v) : v), 1)
 writeFileSync(process.env.PURSER_BENCH_OUTPUT ?? 'bench-gas.json', `${text}\n`)
 if (failed > 0) process.exitCode = 1

@@ -8,19 +8,18 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { prune } from '../src/records/startRetention.js'
-import { type Database, openDatabase } from '../src/store/database.js'
-import { toJson } from '../src/store/json.js'
-import { listDecisions } from '../src/store/ledger/decisions.js'
-import { migrate } from '../src/store/migrate.js'
-import { startEmbeddedPostgres } from '../src/store/postgres/embeddedPostgres.js'
-import { newestStates } from '../src/store/records/newestStates.js'
-import { findOperationRecord, listOperations } from '../src/store/records/operations.js'
-import { readOverview } from '../src/store/records/overview.js'
-import { readPastOperations } from '../src/store/records/pastOperations.js'
-import { listRefusals } from '../src/store/records/refusals.js'
-import { search } from '../src/store/records/search.js'
-import { tableSizes } from '../src/store/records/tableSizes.js'
+import { type Database, openDatabase } from '../src/db/database.js'
+import { startEmbeddedPostgres } from '../src/db/embedded/embeddedPostgres.js'
+import { toJson } from '../src/db/json.js'
+import { migrate } from '../src/db/migrate.js'
+import { listDecisions } from '../src/paymaster/ledger/decisions.js'
+import { newestStates } from '../src/records/createFeeds.js'
+import { findOperationRecord, listOperations } from '../src/records/operations.js'
+import { readOverview } from '../src/records/overview.js'
+import { listRefusals } from '../src/records/refusals.js'
+import { search } from '../src/records/search.js'
+import { prune, tableSizes } from '../src/records/startRetention.js'
+import { readPastOperations } from '../src/records/tryOnRecords.js'
 import { createApp } from '../test/support/database/createApp.js'
 import { silent } from '../test/support/logger.js'
 import { plainOperation } from '../test/support/operations/plainOperation.js'
@@ -69,9 +68,9 @@ async function fill(database: Database, appId: string): Promise<void> {
     select ${CHAIN}, transaction_hash, id, '0x', jsonb_build_object('logs', ${noise(1_500 * PER_BUNDLE)})
     from bundles b`.execute(database)
   await sql`insert into operations (chain_id, hash, entry_point, app_id, sender, nonce, paymaster,
-      max_fee_per_gas, max_priority_fee_per_gas, prefund, valid_until, operation, state, reason_code,
+      max_fee_per_gas, max_priority_fee_per_gas, prefund, assured_price, valid_until, operation, state, reason_code,
       bundle_id, received_at, updated_at)
-    select ${CHAIN}, r.hash, ${entryPoint}, ${appId}, r.sender, i, ${`0x${'cc'.repeat(20)}`}, 1, 1, 9, 0,
+    select ${CHAIN}, r.hash, ${entryPoint}, ${appId}, r.sender, i, ${`0x${'cc'.repeat(20)}`}, 1, 1, 9, 1, 0,
       ${operation}::jsonb || jsonb_build_object('signature', md5(r.hash) || md5(r.sender)),
       case when i % 50 = 0 then 'dropped' else 'included' end,
       case when i % 1000 = 0 then 'AA25' when i % 50 = 0 then 'EXPIRED' end,
@@ -142,8 +141,8 @@ async function printSizes(database: Database, title: string, kept: number): Prom
 
 const folder = mkdtempSync(join(tmpdir(), 'purser-bench-'))
 const postgres = await startEmbeddedPostgres(folder, silent)
-const database = openDatabase(postgres.connection, silent)
-const filling = openDatabase(postgres.connection, silent, 1)
+const database = openDatabase(postgres.connection, silent, { plans: 'ordinary' })
+const filling = openDatabase(postgres.connection, silent, { size: 1 })
 try {
   await migrate(database)
   const appId = await createApp(database)
@@ -230,7 +229,7 @@ try {
 
   const perOperation = await printSizes(database, 'before retention', COUNT)
   const pruning = performance.now()
-  const days = { decisions: 90, refusals: 14, operations: 90 }
+  const days = 90
   const pruned = await prune({ database, logger: silent, days }, new Date())
   // The session of the filling has ended meanwhile, and its settings with it.
   await sql`set statement_timeout = 0`.execute(filling)

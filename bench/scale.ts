@@ -6,7 +6,7 @@
  */
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { createEntryPoint } from '../src/entrypoint/createEntryPoint.js'
+import { createEntryPoint } from '../src/erc4337/createEntryPoint.js'
 import { createFleet, mapConcurrent } from './load/fleet.js'
 import { openLoadChain } from './load/loadChain.js'
 import { send } from './load/measureLoad.js'

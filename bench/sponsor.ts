@@ -7,20 +7,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { numberToHex, parseEther } from 'viem'
-import type { Draft } from '../src/entrypoint/draft.js'
+import { type Database, openDatabase } from '../src/db/database.js'
+import { startEmbeddedPostgres } from '../src/db/embedded/embeddedPostgres.js'
+import { migrate } from '../src/db/migrate.js'
+import type { Draft } from '../src/erc4337/draft.js'
+import { claimBudgets } from '../src/paymaster/policy/budget/budget.js'
+import { createPolicies } from '../src/paymaster/policy/managePolicies.js'
+import { loadPolicies } from '../src/paymaster/policy/policies.js'
+import { reserve } from '../src/paymaster/policy/reserve.js'
 import { tankStub, withPaymaster } from '../src/paymaster/sponsoredDraft.js'
-import { claimBudgets } from '../src/policy/budget/budget.js'
-import { loadPolicies } from '../src/policy/loadPolicies.js'
-import { createPolicies } from '../src/policy/managePolicies.js'
-import { reserve } from '../src/policy/reserve.js'
-import { type Database, openDatabase } from '../src/store/database.js'
-import { migrate } from '../src/store/migrate.js'
-import { startEmbeddedPostgres } from '../src/store/postgres/embeddedPostgres.js'
-import { openEngineChain } from '../test/support/chain/engineChain.js'
 import { createApp } from '../test/support/database/createApp.js'
 import { silent } from '../test/support/logger.js'
-import { sponsorWorld } from '../test/support/service/sponsorWorld.js'
-import { TARGET } from '../test/support/tanks/tankChain.js'
+import { openWorld } from '../test/support/world/openWorld.js'
+import { TARGET } from '../test/support/world/versionChain.js'
 
 const WARM_UP = 40
 const ROUNDS = 100
@@ -83,11 +82,9 @@ const budgets = [
 ] as const
 
 async function bench(database: Database): Promise<Row[]> {
-  const chain = await openEngineChain('0.7')
-  const { entryPoint, chainId, engine } = chain
-  const { node, heads } = engine
-  const definition = { chainId }
-  const world = sponsorWorld({ database, node, heads, entryPoint, definition, engine })
+  const world = await openWorld(database, { versions: ['0.7'] })
+  const { entryPoint, chainId } = world
+  const chain = world.at('0.7')
   try {
     const makeApp = async () => {
       const appId = await createApp(database)
@@ -119,7 +116,7 @@ async function bench(database: Database): Promise<Row[]> {
         paymasterPostOpGasLimit: undefined,
       })
     const draft = drafts[0]!
-    await chain.engine.heads.refresh()
+    await world.heads.refresh()
     const range = { validAfter: 0, validUntil: Math.floor(Date.now() / 1000) + 300 }
     const stub = tankStub(plain.tank.address, range, entryPoint, draft, false)
     const stubbed = withPaymaster(draft, stub)
@@ -127,7 +124,7 @@ async function bench(database: Database): Promise<Row[]> {
     const ask = (appId: string) => async () => {
       const nonce = ++key << 64n
       const request = world.request(appId, { ...drafts[Number(key) % SENDERS]!, nonce })
-      const { decision } = await world.sponsor.sponsor(request)
+      const { decision } = await world.services.sponsor(request)
       if (!decision.sponsored) throw new Error(decision.message)
     }
 
@@ -138,7 +135,7 @@ async function bench(database: Database): Promise<Row[]> {
       const maxCost = 10n ** 12n
       const at = Math.floor(Date.now() / 1000)
       const sender = numberToHex(++key, { size: 20 })
-      const spending = { appId, sender, maxCost, at, price: undefined }
+      const spending = { appId, sender, delegators: [], maxCost, at, price: undefined }
       const candidates = ofApp.map((policy) => {
         const claimed = claimBudgets(policy, spending)
         if ('refusal' in claimed) throw new Error(claimed.refusal.message)
@@ -174,8 +171,7 @@ async function bench(database: Database): Promise<Row[]> {
       'ledger alone, 3 policies of 4 budgets': book(ruled.appId, true),
     })
   } finally {
-    world.close()
-    await chain.close()
+    await world.stop()
   }
 }
 

@@ -5,9 +5,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { keccak256, numberToHex } from 'viem'
-import type { EndedOperation } from '../src/store/records/endedOperations.js'
-import { openTraces } from '../src/traces/openTraces.js'
-import type { OperationTraces } from '../src/traces/operationTraces.js'
+import type { EndedOperation } from '../src/records/endedOperations.js'
+import { openTraces } from '../src/telemetry/traces/openTraces.js'
+import type { OperationTraces } from '../src/telemetry/traces/operationTraces.js'
 import { silent } from '../test/support/logger.js'
 
 /** Operations of a turn: fewer than fill the sender's memory. */

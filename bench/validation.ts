@@ -6,15 +6,16 @@
 import { ethCall } from '../src/chain/ethCall.js'
 import { startHeadFollower } from '../src/chain/headFollower.js'
 import { createNodeClient, type NodeClient } from '../src/chain/nodeClient.js'
-import type { Version } from '../src/entrypoint/entryPoint.js'
-import type { Operation } from '../src/entrypoint/operation.js'
-import type { Engine } from '../src/validation/engine.js'
-import { createNodeEngine } from '../src/validation/node/nodeEngine.js'
-import { createTraceEngine } from '../src/validation/trace/traceEngine.js'
-import { findTracer } from '../src/validation/tracer.js'
-import { type EngineChain, openEngine, openEngineChain } from '../test/support/chain/engineChain.js'
+import type { Version } from '../src/erc4337/entryPoint.js'
+import type { Operation } from '../src/erc4337/operation.js'
+import type { Engine } from '../src/simulation/engine.js'
+import { createNodeEngine } from '../src/simulation/node/nodeEngine.js'
+import { createTraceEngine } from '../src/simulation/trace/traceEngine.js'
+import { findTracer } from '../src/simulation/tracer.js'
 import { silent } from '../test/support/logger.js'
-import { VERSIONS } from '../test/support/tanks/tankChain.js'
+import { openEngine, openGround } from '../test/support/world/ground.js'
+import { VERSIONS } from '../test/support/world/versionChain.js'
+import type { GroundChain } from '../test/support/world.js'
 
 const WARM_UP = 400
 const ROUNDS = 400
@@ -53,13 +54,13 @@ async function must(run: Promise<{ ok: boolean }>): Promise<void> {
     throw new Error(JSON.stringify(result, (_, v) => (typeof v === 'bigint' ? `${v}` : v)))
 }
 
-async function benchInProcess(chain: EngineChain, op: Operation): Promise<Row[]> {
+async function benchInProcess(chain: GroundChain, op: Operation): Promise<Row[]> {
   const { entryPoint, tester } = chain
   const rows: Row[] = []
   const cold: number[] = []
   const coldBatches: number[] = []
   for (let i = 0; i < 5; i++) {
-    const engine = await openEngine(chain.anvil.rpcUrl, chain.chainId)
+    const engine = await openEngine(chain.anvil.url, chain.chainId)
     cold.push(await timed(() => engine.validate(entryPoint, op)))
     coldBatches.push(engine.batches().length)
     await engine.close()
@@ -113,8 +114,8 @@ function countingNode(rpcUrl: string): { node: NodeClient; requests: () => numbe
   return { node: counting, requests: () => count }
 }
 
-async function benchNode(chain: EngineChain, op: Operation): Promise<Row[]> {
-  const { node, requests } = countingNode(chain.anvil.rpcUrl)
+async function benchNode(chain: GroundChain, op: Operation): Promise<Row[]> {
+  const { node, requests } = countingNode(chain.anvil.url)
   const { entryPoint, chainId } = chain
   const engine: Engine = createNodeEngine({ node })
   const data = entryPoint.encodeHandleOps([op], chain.target)
@@ -151,7 +152,8 @@ async function benchNode(chain: EngineChain, op: Operation): Promise<Row[]> {
 }
 
 async function bench(version: Version): Promise<void> {
-  const chain = await openEngineChain(version)
+  const ground = await openGround()
+  const chain = { ...ground.at(version), engine: ground.engine }
   try {
     const tank = await chain.createTank(0)
     const own = await chain.draft('deployed', 'own', chain.onTarget('write', 0n, 2n))
@@ -173,7 +175,7 @@ async function bench(version: Version): Promise<void> {
       }
     }
   } finally {
-    await chain.close()
+    await ground.stop()
   }
 }
 

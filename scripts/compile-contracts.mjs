@@ -7,7 +7,7 @@ import solc from 'solc'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const sourceFolder = join(root, 'contracts')
-const targetFolder = join(root, 'src/contracts/generated')
+const targetFolder = join(root, 'src/chain/contracts/generated')
 
 const files = readdirSync(sourceFolder).filter((name) => name.endsWith('.sol'))
 const sources = Object.fromEntries(

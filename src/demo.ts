@@ -14,13 +14,17 @@ import {
   parseEther,
 } from 'viem'
 import { generatePrivateKey } from 'viem/accounts'
+import { ConfigError } from './base/errors/configError.js'
 import type { DevInfo } from './cli/devInfo.js'
-import { devWallet } from './devnet/devWallet.js'
-import { fundAccount } from './devnet/fundAccount.js'
-import { type SimpleAccount, simpleAccount, toInterfaceOperation } from './devnet/simpleAccount.js'
-import { createEntryPoint } from './entrypoint/createEntryPoint.js'
-import type { Operation } from './entrypoint/operation.js'
-import { ConfigError } from './errors/configError.js'
+import { devWallet } from './cli/devnet/devWallet.js'
+import { fundAccount } from './cli/devnet/fundAccount.js'
+import {
+  type SimpleAccount,
+  simpleAccount,
+  toInterfaceOperation,
+} from './cli/devnet/simpleAccount.js'
+import { createEntryPoint } from './erc4337/createEntryPoint.js'
+import type { Operation } from './erc4337/operation.js'
 
 const TARGET: Address = '0x00000000000000000000000000000000000a11ce'
 

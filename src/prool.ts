@@ -20,7 +20,7 @@ type Emitter = { emit(event: 'message' | 'stdout' | 'stderr', text: string): unk
 type Running = { readonly service: ChildProcess; readonly front: Server; readonly folder: string }
 
 /**
- * An instance for prool: `Instance.define(purser)({ rpcUrl })` starts `purser dev` on that node, beside its anvil. The
+ * An instance for prool: `Instance.define(purser)({ rpcUrl })` starts `purser dev` on that anvil. The
  * instance's URL, without a path, is that of bundler and paymaster in the standard dialect, with a key whose tanks are filled. All
  * other paths are those of the service.
  */

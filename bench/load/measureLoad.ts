@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import type { EntryPoint } from '../../src/entrypoint/entryPoint.js'
+import type { EntryPoint } from '../../src/erc4337/entryPoint.js'
 import { type Fleet, mapConcurrent, type Prepared } from './fleet.js'
 import type { LoadOptions } from './loadOptions.js'
 import { cpuBetween, type Usage, usageOf } from './processUsage.js'

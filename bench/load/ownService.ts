@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { sql } from 'kysely'
-import { devKey } from '../../src/devnet/devKeys.js'
-import type { Version } from '../../src/entrypoint/entryPoint.js'
-import { type Database, openDatabase } from '../../src/store/database.js'
-import { startEmbeddedPostgres } from '../../src/store/postgres/embeddedPostgres.js'
+import { devKey } from '../../src/cli/devnet/devKeys.js'
+import { type Database, openDatabase } from '../../src/db/database.js'
+import { startEmbeddedPostgres } from '../../src/db/embedded/embeddedPostgres.js'
+import type { Version } from '../../src/erc4337/entryPoint.js'
 import { silent } from '../../test/support/logger.js'
 import { descendantsOf } from '../../test/support/service/processes.js'
 import {
@@ -55,9 +55,9 @@ export async function startOwnService(options: ServiceOptions): Promise<OwnServi
   const executorKeys = Array.from({ length: options.executors }, (_, i) => devKey(i + 1))
   const { chainId, rpcUrl, entryPoints, maxOperations, processes = 1 } = options
   const chain = { chainId, rpcUrls: [rpcUrl], entryPoints, executorKeys, maxOperations }
-  const chains = [{ ...chain, pollInterval: 100 }]
+  const chains = [{ ...chain, facts: { pollInterval: 100 } }]
   const config = join(folder, 'purser.json')
-  writeFileSync(config, JSON.stringify({ chains, port: 0, logLevel: 'warn', senderRate: 0 }))
+  writeFileSync(config, JSON.stringify({ chains, port: 0, logLevel: 'warn', keyRate: 0 }))
   const environment = {
     PURSER_CONFIG: config,
     PURSER_MASTER_KEY: '5e'.repeat(32),

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { serverPid } from '../../src/store/postgres/clusterServer.js'
+import { serverPid } from '../../src/db/embedded/clusterServer.js'
 import { descendantsOf } from '../../test/support/service/processes.js'
 
 /** What a group of processes has used: seconds of CPU so far by process, and bytes in memory now. */

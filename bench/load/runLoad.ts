@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { createEntryPoint } from '../../src/entrypoint/createEntryPoint.js'
+import { createEntryPoint } from '../../src/erc4337/createEntryPoint.js'
 import { createFleet, type Fleet, mapConcurrent } from './fleet.js'
 import type { LoadChain } from './loadChain.js'
 import type { LoadOptions } from './loadOptions.js'

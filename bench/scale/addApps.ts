@@ -1,6 +1,6 @@
-import type { Database } from '../../src/store/database.js'
-import { insertKey } from '../../src/store/tenants/keys.js'
-import { generateApiKey, hashCredential } from '../../src/tenancy/credential.js'
+import type { Database } from '../../src/db/database.js'
+import { generateApiKey, hashCredential } from '../../src/tenants/credential.js'
+import { insertKey } from '../../src/tenants/keys.js'
 import { createApp } from '../../test/support/database/createApp.js'
 
 /** Makes `count` accounts with an app and a key each; resolves to their URLs on the service at `url`. */

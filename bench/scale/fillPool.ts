@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Database } from '../../src/store/database.js'
-import { forgetBounds } from '../../src/store/pool/poolBounds.js'
+import type { Database } from '../../src/db/database.js'
+import { forgetBounds } from '../../src/mempool/pool/bounds.js'
 import { createApp } from '../../test/support/database/createApp.js'
 
 /** wei per gas: below any base fee, so the operation waits. */

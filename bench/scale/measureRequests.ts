@@ -1,4 +1,4 @@
-import type { EntryPoint } from '../../src/entrypoint/entryPoint.js'
+import type { EntryPoint } from '../../src/erc4337/entryPoint.js'
 import type { Fleet } from '../load/fleet.js'
 import { send } from '../load/measureLoad.js'
 import type { OwnService } from '../load/ownService.js'

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 
 /** Keys, one or two after each other (`g o`), each with what it does in words. */
 export type KeyMap = Readonly<Record<string, readonly [what: string, act: () => void]>>
@@ -85,7 +85,8 @@ export function activeKeys(): readonly KeyGroup[] {
 export function useKeys(where: string, keys: KeyMap): void {
   const newest = useRef({ where, keys })
   newest.current = { where, keys }
-  useEffect(() => {
+  // Not after the paint: on a busy machine a closed panel would keep its keys, and an open one lack them, for a while.
+  useLayoutEffect(() => {
     layers.push(newest)
     return () => {
       layers.splice(layers.indexOf(newest), 1)

@@ -13,7 +13,6 @@ const ownOptions: readonly OptionName[] = [
   'embeddedChain',
   'rpcUrl',
   'forkUrl',
-  'blockTime',
   'debugMethods',
 ]
 

@@ -178,6 +178,16 @@ const bundling: readonly Alert[] = [
     at: '45m',
   },
   {
+    name: 'PurserBundleUncovered',
+    expr: `sum by (chain) (increase(${series('purser_bundles_uncovered_total')}[1h])) > 0`,
+    after: '0m',
+    severity: 'page',
+    summary: 'A bundle on chain {{ $labels.chain }} cost more than its operations were charged.',
+    firing: [samples(`purser_bundles_uncovered_total{${CHAIN}, kind="charge"}`, '0+0x20 1+0x20')],
+    quiet: [samples(`purser_bundles_uncovered_total{${CHAIN}, kind="charge"}`, '3+0x40')],
+    at: '8m',
+  },
+  {
     name: 'PurserTankRunsOut',
     expr: `min by (app, chain) (${series('purser_tank_runway_seconds')}) < 86400`,
     after: '10m',

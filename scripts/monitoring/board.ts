@@ -1,3 +1,4 @@
+import { catalogue, type MetricDefinition } from '../../src/base/metrics/catalogue.js'
 import { series } from './series.js'
 
 /** One line of a panel: what is asked, and the name of each answer. */
@@ -28,8 +29,7 @@ const nodeBuckets = series('purser_node_request_duration_seconds_bucket', chain)
 const ended = series('purser_operations_total', chain)
 const good = series('purser_operations_total', { ...chain, outcome: '="included"' })
 
-/** The board, row by row. */
-export const rows: readonly Row[] = [
+const chosenRows: readonly Row[] = [
   {
     title: 'Service level',
     panels: [
@@ -63,6 +63,10 @@ export const rows: readonly Row[] = [
           {
             expr: `max by (chain, state) (${series('purser_pool_operations', chain)})`,
             legend: '{{chain}} {{state}}',
+          },
+          {
+            expr: perSecond('chain, kind', series('purser_bundles_uncovered_total', chain)),
+            legend: '{{chain}} not covered: {{kind}}',
           },
         ],
       },
@@ -109,6 +113,10 @@ export const rows: readonly Row[] = [
             expr: perSecond('job', series('purser_refusals_unrecorded_total')),
             legend: 'not recorded',
           },
+          {
+            expr: perSecond('job', series('purser_decisions_unrecorded_total')),
+            legend: 'decisions not recorded',
+          },
         ],
       },
       {
@@ -130,6 +138,16 @@ export const rows: readonly Row[] = [
           {
             expr: `${perSecond('code', series('purser_decisions_total', chain))} > 0`,
             legend: '{{code}}',
+          },
+        ],
+      },
+      {
+        title: 'Operations with an attribution',
+        unit: 'ops',
+        queries: [
+          {
+            expr: perSecond('schema', series('purser_operations_attributed_total', chain)),
+            legend: '{{schema}}',
           },
         ],
       },
@@ -322,6 +340,10 @@ export const rows: readonly Row[] = [
             expr: `max by (chain) (${series('purser_chain_served', chain)})`,
             legend: '{{chain}} served',
           },
+          {
+            expr: `(max by (chain, fork) (${series('purser_fork_time_seconds', chain)}) - time()) / 86400`,
+            legend: '{{chain}} days to {{fork}}',
+          },
         ],
       },
       {
@@ -398,6 +420,36 @@ export const rows: readonly Row[] = [
     ],
   },
 ]
+
+/** A metric as it is: a counter per second, a histogram by its mean. */
+function panelOf([name, { kind, labels = {} }]: [string, MetricDefinition]): Panel {
+  const by = Object.keys(labels)
+  const total = (suffix = '') => `sum by (${by.join(', ')}) (rate(${name}${suffix}${RATE}))`
+  const exprs = {
+    counter: total(),
+    gauge: name,
+    histogram: `${total('_sum')} / ${total('_count')}`,
+  }
+  const legend = ['{{instance}}', ...by.map((label) => `{{${label}}}`)].join(' ')
+  return {
+    title: name,
+    unit: kind === 'counter' ? 'ops' : 'short',
+    queries: [{ expr: exprs[kind], legend }],
+  }
+}
+
+/** The board of these metrics, row by row; the last row has each that no chosen panel shows. */
+export function rowsOf(metrics: Readonly<Record<string, MetricDefinition>>): readonly Row[] {
+  const shown = JSON.stringify(chosenRows)
+  const others = Object.entries(metrics).filter(
+    ([name]) => !new RegExp(`\\b${name}(_bucket|_sum|_count)?\\b`).test(shown),
+  )
+  return others.length === 0
+    ? chosenRows
+    : [...chosenRows, { title: 'Others', panels: others.map(panelOf) }]
+}
+
+export const rows = rowsOf(catalogue)
 
 const PANELS_A_ROW = 3
 const COLUMNS = 24

@@ -1,5 +1,4 @@
-import { catalogue } from '../../src/metrics/catalogue.js'
-import type { MetricDefinition } from '../../src/metrics/metricDefinition.js'
+import { catalogue, type MetricDefinition } from '../../src/base/metrics/catalogue.js'
 import { alerts } from './alerts.js'
 import { runbookOf } from './rules.js'
 
@@ -35,7 +34,7 @@ function labelsText(labels: MetricDefinition['labels']): string {
   const texts = Object.entries(labels).map(([label, values]) => {
     if (typeof values === 'string') return `\`${label}\`: ${values}`
     if (values.length > MOST_NAMED)
-      return `\`${label}\`: one of ${values.length} in \`src/metrics/catalogue.ts\``
+      return `\`${label}\`: one of ${values.length} in \`src/base/metrics/catalogue.ts\``
     return `\`${label}\`: ${values.map((value) => `\`${value}\``).join(', ')}`
   })
   return texts.join('; ') || '–'

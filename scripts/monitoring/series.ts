@@ -1,4 +1,4 @@
-import type { catalogue, MetricName } from '../../src/metrics/catalogue.js'
+import type { catalogue, MetricName } from '../../src/base/metrics/catalogue.js'
 
 /** Metrics of Node and of the process that the board shows; prom-client makes them. */
 export const processMetrics = [

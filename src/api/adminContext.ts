@@ -1,23 +1,21 @@
 import type { Address } from 'viem'
-import type { AccessContext } from '../access/checkPassword.js'
-import type { SignInLinks } from '../access/createSignInLinks.js'
 import type { NodeState } from '../chain/nodeClient.js'
 import type { Instance } from '../config/instance.js'
-import type { EntryPoint } from '../entrypoint/entryPoint.js'
+import type { Database } from '../db/database.js'
+import type { EntryPoint } from '../erc4337/entryPoint.js'
+import type { StoredTank } from '../paymaster/ledger/tanks.js'
 import type { TankLevel } from '../paymaster/tankLevel.js'
 import type { TankStep } from '../paymaster/tankSteps.js'
 import type { TokenBook } from '../paymaster/tokenBooks.js'
 import type { Feeds } from '../records/createFeeds.js'
-import type { Overviews } from '../records/createOverviews.js'
-import type { Database } from '../store/database.js'
-import type { StoredTank } from '../store/ledger/tanks.js'
-import type { Actor } from '../store/tenants/audit.js'
-import type { TokenOwner } from '../store/tenants/authTokens.js'
-import type { StoredWebhook } from '../store/tenants/webhooks.js'
-import type { Webhooks } from '../webhook/manage.js'
-import type { Subscriptions } from '../webhook/subscriptions.js'
-import type { TestedCall } from '../webhook/testWebhook.js'
-import type { ChainServices, Readiness, ReadinessQuestion } from './services.js'
+import type { Overviews } from '../records/overview.js'
+import type { Actor } from '../tenants/audit.js'
+import type { SignInLinks } from '../tenants/people/createSignInLinks.js'
+import type { AccessContext } from '../tenants/people/signIn.js'
+import type { StoredWebhook, Webhooks } from '../webhooks/manage.js'
+import type { Subscriptions } from '../webhooks/subscriptions.js'
+import type { TestedCall } from '../webhooks/testWebhook.js'
+import type { Services } from './services.js'
 
 export type NewAppTank = {
   readonly appId: string
@@ -27,12 +25,12 @@ export type NewAppTank = {
 }
 
 /** The parts of the service that the administration API works on. */
-export type AdminContext = {
+export type AdminContext = Pick<
+  Services,
+  'authenticateToken' | 'isOperator' | 'chains' | 'readiness'
+> & {
   readonly database: Database
   readonly instance: Instance
-  /** The account and role of a token; undefined = unknown, revoked or past its end. */
-  authenticateToken(token: string): Promise<TokenOwner | undefined>
-  isOperator(token: string): boolean
   /** The chains of the configuration, served now or not. */
   readonly chainIds: ReadonlySet<number>
   /** The parts by which users sign in. */
@@ -53,9 +51,6 @@ export type AdminContext = {
    * TankError.
    */
   stepsOf(tank: StoredTank): Promise<readonly TankStep[] | undefined>
-  /** The chains that are served now, by id. */
-  readonly chains: ReadonlyMap<number, ChainServices>
-  readiness(asked: ReadinessQuestion): Promise<Readiness>
   /** undefined = the chain is not served. */
   nodesOf(chainId: number): readonly NodeState[] | undefined
   readonly overview: Overviews

@@ -1,6 +1,9 @@
-import type { Actor } from '../store/tenants/audit.js'
-import type { TokenOwner } from '../store/tenants/authTokens.js'
-import { hashCredential } from '../tenancy/credential.js'
+import { ForbiddenError } from '../base/errors/restErrors.js'
+import type { Role } from '../base/vocabulary.js'
+import { mayAct } from '../base/vocabulary.js'
+import type { Actor } from '../tenants/audit.js'
+import type { TokenOwner } from '../tenants/authTokens.js'
+import { hashCredential } from '../tenants/credential.js'
 
 /** The origin of a request. */
 export type Caller = {
@@ -29,4 +32,14 @@ export function tokenActor(
 
 function startOfHash(token: string): string {
   return hashCredential(token).toString('hex').slice(0, 12)
+}
+
+/** Whether the text can be a key or token at all. Anything else is refused without asking the database. */
+export function isKey(text: string): boolean {
+  return /^[A-Za-z0-9._-]{1,200}$/.test(text)
+}
+
+/** Throws ForbiddenError where the role does not suffice. */
+export function requireRole(role: Role, needed: Role): void {
+  if (!mayAct(role, needed)) throw new ForbiddenError(`the role ${needed}`)
 }

@@ -3,9 +3,38 @@ import { describe, expect, test } from 'vitest'
 import { rpcOperation06 } from '../../test/support/http/apiFixtures.js'
 import { memoryKeys } from '../../test/support/http/memoryServices.js'
 import { rpcPath, useApi } from '../../test/support/http/useApi.js'
-import { defaultLimits } from './limits.js'
+import { defaultLimits } from './routeContext.js'
 
-const { call, memory, post, url } = useApi()
+const { call, memory, post, restart, url } = useApi()
+
+describe('a caller without a key', () => {
+  const paths = [
+    ['GET', '/api/v1/openrpc.json'],
+    ['GET', '/api/v3/openrpc.json'],
+    ['GET', '/api/v2/public/sdk/openapi.json'],
+    ['GET', '/health'],
+    ['HEAD', '/health'],
+    ['GET', '/health/live'],
+    ['GET', '/health/ready'],
+    ['GET', rpcPath('v2')],
+    ['PUT', '/api/v2/31337'],
+    ['POST', '/api/v2/31337'],
+    ['POST', '/api/v2/31337/no-such-key'],
+    ['OPTIONS', rpcPath('v3')],
+    ['DELETE', '/api/v2/public/sdk/webhook'],
+    ['GET', '/no/such/page'],
+    ['POST', '/'],
+  ] as const
+
+  test.each(paths)('%s %s is bounded by the address', async (method, path) => {
+    const ip = { perSecond: 0.001, burst: 2 }
+    await restart({ limits: { ...defaultLimits, gate: { ...defaultLimits.gate, ip } } })
+    const ask = async () => (await fetch(`${url()}${path}`, { method })).status
+    const statuses = [await ask(), await ask(), await ask()]
+    expect(statuses.slice(0, 2)).not.toContain(429)
+    expect(statuses[2]).toBe(429)
+  })
+})
 
 describe('routes', () => {
   test.each([['v1'], ['v2'], ['v3']])(

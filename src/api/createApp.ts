@@ -1,25 +1,23 @@
 import { randomUUID } from 'node:crypto'
 import type { HttpBindings } from '@hono/node-server'
-import { type Context, Hono } from 'hono'
+import { type Context, Hono, type MiddlewareHandler } from 'hono'
+import { cors } from 'hono/cors'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { Logger } from 'pino'
-import { HttpMethodNotAllowedError, RouteNotFoundError } from '../errors/restErrors.js'
-import type { Metrics } from '../metrics/createMetrics.js'
+import { HttpMethodNotAllowedError, RouteNotFoundError } from '../base/errors/restErrors.js'
+import type { MetricsPage } from '../telemetry/createMetrics.js'
 import type { Caller } from './caller.js'
-import { selectDialect } from './dialects/selectDialect.js'
-import { allowAllOrigins } from './gate/allowAllOrigins.js'
-import { clientIp } from './gate/clientIp.js'
-import { createGate } from './gate/createGate.js'
-import type { ApiLimits } from './limits.js'
-import { documentFiles } from './openRpc/documents.js'
-import { parseJson } from './parseJson.js'
-import { readBody } from './readBody.js'
-import { answerWebhook } from './rest/answerWebhook.js'
+import { selectDialect } from './dialects/dialect.js'
+import { createGate, type Gate } from './gate/createGate.js'
+import { clientIp } from './gate/keyRestrictions.js'
+import { documentFiles } from './openRpc/openRpc.js'
+import { parseJson, readBody } from './readBody.js'
 import { interfaceDocument } from './rest/interfaceDocument.js'
-import { restError } from './rest/restError.js'
-import type { RouteContext } from './routeContext.js'
+import { answerWebhook } from './rest/webhooks.js'
+import { countRequest, restError } from './restError.js'
+import type { ApiLimits, RouteContext } from './routeContext.js'
 import { answerRpc } from './rpc/answerRpc.js'
-import { errorBody } from './rpc/errorBody.js'
+import { errorBody } from './rpc/envelope.js'
 import type { Services } from './services.js'
 
 export type Env = { Bindings: HttpBindings; Variables: { caller: Caller } }
@@ -33,7 +31,7 @@ const KEYLESS_PATH = '/api/:version{v[123]}/:chainId'
 const WEBHOOK_PATH = '/api/v2/public/sdk/webhook'
 const DOCUMENT_PATH = '/api/v2/public/sdk/openapi.json'
 
-/** Made once a process, in bytes: whoever asks for it needs no key. */
+/** Built once per process, as bytes: it is served without a key, so an answer must cost nothing. */
 const publicDocument = Buffer.from(JSON.stringify(interfaceDocument()))
 
 type UnderCaller = <Result>(traceparent: string | undefined, work: () => Result) => Result
@@ -42,7 +40,7 @@ export type AppOptions = {
   /** undefined = neither JSON-RPC nor webhook API: the listener of the administration. */
   readonly services: Services | undefined
   readonly limits: ApiLimits
-  readonly metrics: Metrics
+  readonly metrics: MetricsPage
   readonly logger: Logger
   /** Does the work of a request whose header `traceparent` has the value; absent = nothing is traced. */
   readonly underCaller?: UnderCaller | undefined
@@ -57,8 +55,6 @@ export function createApp({ services, underCaller, mounts, ...options }: AppOpti
   const shared: RouteContext = { ...options, gate }
 
   const app = new Hono<Env>({ strict: false })
-  // Pages of other origins use the interface of apps; administration is for its own console and for scripts.
-  app.use('/api/*', allowAllOrigins)
   app.use(async (c, next) => {
     const requestId = randomUUID()
     const peer = c.env.incoming.socket.remoteAddress
@@ -68,11 +64,20 @@ export function createApp({ services, underCaller, mounts, ...options }: AppOpti
     await next()
   })
 
+  // Pages of other origins use the interface of apps; administration is for its own console and for scripts.
+  app.use('/api/*', allowAllOrigins(gate))
   if (underCaller) app.use('/api/*', (c, next) => underCaller(c.req.header('traceparent'), next))
   if (services !== undefined) mountInterface(app, services, shared)
   for (const mount of mounts) mount(app, shared)
 
-  app.notFound((c) => restError(c, new RouteNotFoundError(), shared))
+  app.notFound((c) => {
+    try {
+      gate.enter(c.get('caller').ip)
+      throw new RouteNotFoundError()
+    } catch (thrown) {
+      return restError(c, thrown, shared)
+    }
+  })
   app.onError((thrown, c) => restError(c, thrown, shared))
   return app
 }
@@ -94,15 +99,24 @@ function mountInterface(app: Hono<Env>, services: Services, shared: RouteContext
     if (answer.body === undefined) return c.body(null, 204)
     return c.json(answer.body, answer.status as ContentfulStatusCode)
   }
-  app.get('/api/:version{v[123]}/openrpc.json', (c) => {
+  // What asks for no key and does no work is bounded by the address alone.
+  const enter: MiddlewareHandler<Env> = (c, next) => {
+    gate.enter(c.get('caller').ip)
+    return next()
+  }
+  app.get('/api/:version{v[123]}/openrpc.json', enter, (c) => {
     const { name } = selectDialect(c.req.param('version'), c.req.query('dialect'))
     return c.body(documentFiles[name], 200, { 'content-type': 'application/json' })
   })
-  app.get(DOCUMENT_PATH, (c) => c.body(publicDocument, 200, { 'content-type': 'application/json' }))
+  app.get(DOCUMENT_PATH, enter, (c) =>
+    c.body(publicDocument, 200, { 'content-type': 'application/json' }),
+  )
   app.post(RPC_PATH, (c) => answerCall(c, c.req.param('key')))
   app.post(KEYLESS_PATH, (c) => answerCall(c, keyOfHeaders(c)))
   for (const path of [RPC_PATH, KEYLESS_PATH])
-    app.all(path, (c) => c.json(errorBody(null, new HttpMethodNotAllowedError(['POST'])), 405))
+    app.all(path, enter, (c) =>
+      c.json(errorBody(null, new HttpMethodNotAllowedError(['POST'])), 405),
+    )
 
   app.all(WEBHOOK_PATH, async (c) => {
     try {
@@ -121,11 +135,11 @@ function mountInterface(app: Hono<Env>, services: Services, shared: RouteContext
         services,
         gate,
       )
-      metrics.request('webhook', 200)
+      countRequest(metrics, 'webhook', 200)
       return c.json({ statusCode: 200, ...answer })
     } catch (thrown) {
       const response = restError(c, thrown, shared)
-      metrics.request('webhook', response.status)
+      countRequest(metrics, 'webhook', response.status)
       return response
     }
   })
@@ -135,4 +149,30 @@ function mountInterface(app: Hono<Env>, services: Services, shared: RouteContext
 function keyOfHeaders(c: Context<Env>): string {
   const { 'x-api-key': apiKey, authorization = '' } = c.req.header()
   return apiKey ?? /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? ''
+}
+
+const exposeHeaders = ['retry-after', 'x-request-id']
+const exposed = exposeHeaders.join(',')
+
+const answerPreflight = cors({
+  origin: '*',
+  maxAge: 86_400,
+  allowMethods: ['GET', 'POST', 'PATCH', 'DELETE'],
+  exposeHeaders,
+})
+
+/**
+ * Lets pages of every origin use what lies behind (CORS). Headers are set before there is an answer: one that is
+ * changed afterwards is copied into streams, which costs more than most requests.
+ */
+function allowAllOrigins(gate: Gate): MiddlewareHandler<Env> {
+  return async (c, next) => {
+    if (c.req.method === 'OPTIONS') {
+      gate.enter(c.get('caller').ip)
+      return answerPreflight(c, next)
+    }
+    c.header('access-control-allow-origin', '*')
+    c.header('access-control-expose-headers', exposed)
+    await next()
+  }
 }

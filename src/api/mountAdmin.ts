@@ -1,22 +1,19 @@
 import type { Context } from 'hono'
-import type { z } from 'zod'
 import {
   InvalidFieldError,
   NotFoundError,
   RouteNotFoundError,
   UnauthorizedError,
-} from '../errors/restErrors.js'
-import { findApp } from '../store/tenants/apps.js'
-import { authenticateAdmin, isStillLetIn } from './admin/authenticate.js'
+} from '../base/errors/restErrors.js'
+import { authenticateAdmin, cookieOf, isStillLetIn, visitorOf } from './admin/authenticate.js'
 import { openApi } from './admin/openApi.js'
 import type { AdminCaller, Route, RouteConnection } from './admin/route.js'
 import { routes } from './admin/routeTable.js'
-import { cookieOf, visitorOf } from './admin/visitor.js'
+import { findOwnApp, plain, runRoute } from './admin/runRoute.js'
 import type { AdminContext } from './adminContext.js'
 import type { Env, Mount } from './createApp.js'
-import { parseJson } from './parseJson.js'
-import { readBody } from './readBody.js'
-import { restError } from './rest/restError.js'
+import { parseJson, readBody } from './readBody.js'
+import { countRequest, restError } from './restError.js'
 import type { RouteContext } from './routeContext.js'
 
 const ADMIN_PATH = '/admin/v1'
@@ -25,13 +22,16 @@ const ADMIN_PATH = '/admin/v1'
 export function mountAdmin(context: AdminContext): Mount {
   return (app, shared) => {
     const document = openApi(routes)
-    app.get(`${ADMIN_PATH}/openapi.json`, (c) => c.json(document))
+    app.get(`${ADMIN_PATH}/openapi.json`, (c) => {
+      shared.gate.enter(c.get('caller').ip)
+      return c.json(document)
+    })
     for (const route of routes) {
       const path = ADMIN_PATH + route.path.replace(/\{(\w+)\}/g, ':$1')
       app.on(route.method, path, async (c) => {
         c.header('cache-control', 'no-store')
         const response = await answer(c, route, context, shared)
-        shared.metrics.request(`${route.method} ${route.path}`, response.status)
+        countRequest(shared.metrics, `${route.method} ${route.path}`, response.status)
         return response
       })
     }
@@ -47,30 +47,19 @@ async function answer(
 ): Promise<Response> {
   try {
     const caller = await authenticateAdmin(c, route, context, shared.gate)
-    const { accountId } = caller
-    const params = check(route.params, c.req.param(), (path) => new NotFoundError(thingOf(path)))
-    // Before the request is read: a stranger learns nothing from what is wrong with it.
-    const app = await findOwnApp(context, caller, c.req.param('appId'))
-    const raw = route.body && (await bodyOf(c, shared))
-    const request = {
+    const asked = {
+      params: c.req.param(),
+      query: c.req.query(),
+      body: () => bodyOf(c, shared),
+    }
+    const result = await runRoute(route, caller, asked, {
       context,
-      caller,
-      accountId,
-      user: caller.user,
       visitor: visitorOf(c),
       cookie: cookieOf(c, context.adminUrl),
-      params,
-      app,
-      query: check(route.query, c.req.query(), undefined),
-      body: route.body && check(route.body, raw, undefined),
-      raw,
-      simulate: <Result>(appId: string, run: () => Promise<Result>) =>
-        shared.gate.simulate(appId, 'eth_sendUserOperation', run),
+      simulate: (appId, run) => shared.gate.simulate(appId, 'eth_sendUserOperation', run),
       logger: shared.logger,
       connection: connectionOf(c, route, context, caller),
-    }
-    // The table's types hold: each handler was typed with its contract.
-    const result = await (route.run as (request: unknown) => Promise<unknown>)(request)
+    })
     if (route.format === 'events')
       return c.body(result as ReadableStream, 200, {
         'content-type': 'text/event-stream',
@@ -81,7 +70,7 @@ async function answer(
       return c.body(linesOf(route, result as AsyncIterable<unknown>, shared), 200, {
         'content-type': 'application/x-ndjson',
       })
-    return c.json(route.answer.parse(plain(result)) as object, route.status)
+    return c.json(result as object, route.status)
   } catch (thrown) {
     if (route.who === 'anybody' && thrown instanceof UnauthorizedError)
       shared.gate.credentialWasWrong(c.get('caller').ip)
@@ -101,7 +90,7 @@ function connectionOf(
     isStillLetIn: async () => {
       if (!(await isStillLetIn(c, route, context))) return false
       const isGone = (error: unknown) => error instanceof NotFoundError
-      return findOwnApp(context, caller, appId).then(
+      return findOwnApp(context.database, caller, appId).then(
         (app) => app === undefined || app.revokedAt === null,
         (error) => {
           if (isGone(error)) return false
@@ -115,24 +104,6 @@ function connectionOf(
   }
 }
 
-/** `keyId` → `Key` */
-function thingOf(parameter: string): string {
-  return parameter.charAt(0).toUpperCase() + parameter.slice(1).replace(/Id$/, '')
-}
-
-/** The app of a path: the caller's own, or any for the operator. */
-async function findOwnApp(
-  { database }: AdminContext,
-  { accountId }: AdminCaller,
-  appId: string | undefined,
-) {
-  if (appId === undefined) return undefined
-  const app = await findApp(database, appId)
-  if (app === undefined || (accountId !== undefined && app.accountId !== accountId))
-    throw new NotFoundError('App')
-  return app
-}
-
 async function bodyOf(c: Context<Env>, { limits }: RouteContext): Promise<unknown> {
   const bytes = await readBody(c.env.incoming, limits.bodyBytes)
   const body = bytes.length === 0 ? {} : parseJson(bytes, limits.jsonDepth)
@@ -143,20 +114,6 @@ async function bodyOf(c: Context<Env>, { limits }: RouteContext): Promise<unknow
 
 /** The character that PostgreSQL cannot store, as JSON.stringify escapes it: not after an escaped backslash. */
 const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/
-
-function check(
-  schema: z.ZodType | undefined,
-  value: unknown,
-  refuse: ((path: string) => Error) | undefined,
-): unknown {
-  if (schema === undefined) return undefined
-  const parsed = schema.safeParse(value)
-  if (parsed.success) return parsed.data
-  const [issue] = parsed.error.issues
-  const path = issue?.path.join('.') || 'The request'
-  if (refuse !== undefined) throw refuse(path)
-  throw new InvalidFieldError(path, `is wrong: ${issue?.message ?? 'unexpected'}`)
-}
 
 /** Each item as a line of JSON, read as fast as the client takes it. */
 function linesOf(
@@ -182,11 +139,4 @@ function linesOf(
       await iterator.return?.()
     },
   })
-}
-
-/** The value as JSON has it: times as ISO text, wei as decimal text. */
-function plain(value: unknown): unknown {
-  return JSON.parse(
-    JSON.stringify(value, (_name, item) => (typeof item === 'bigint' ? String(item) : item)),
-  )
 }

@@ -1,8 +1,9 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Context } from 'hono'
-import { WrongSiteError } from '../errors/restErrors.js'
-import { requireSite } from './admin/site.js'
-import { type ConsoleFile, type ConsoleFiles, readConsoleFiles } from './console/consoleFiles.js'
-import { consoleHeaders } from './console/consoleHeaders.js'
+import { WrongSiteError } from '../base/errors/restErrors.js'
+import { requireSite } from './admin/authenticate.js'
 import type { Env, Mount } from './createApp.js'
 
 const PATH = '/console'
@@ -13,7 +14,7 @@ const SERVICE_TAG = '<meta name="purser-service" content="" />'
 /** Assets have the hash of their content in their names. */
 const FOREVER = 'public, max-age=31536000, immutable'
 
-export type ConsoleSite = {
+type ConsoleSite = {
   /** The https address by which browsers reach the administration; undefined = by localhost only. */
   readonly adminUrl: string | undefined
   /** The address of the interface of apps, which the console shows; undefined = that of the console. */
@@ -28,9 +29,10 @@ export type ConsoleSite = {
  */
 export function mountConsole(site: ConsoleSite): Mount {
   const { adminUrl, serviceUrl } = site
-  return (app) => {
+  return (app, { gate }) => {
     const files = readConsoleFiles()
     const answer = (c: Context<Env>): Response => {
+      gate.enter(c.get('caller').ip)
       for (const [name, value] of Object.entries(consoleHeaders(serviceUrl())))
         c.header(name, value)
       c.header('cache-control', 'no-store')
@@ -94,4 +96,74 @@ function answerFile(
   if (takes('br')) return c.body(br, 200, { 'content-encoding': 'br' })
   if (takes('gzip')) return c.body(gzip, 200, { 'content-encoding': 'gzip' })
   return c.body(plain)
+}
+
+/** A file that the build has made, with the two forms that it compressed. */
+type ConsoleFile = {
+  readonly type: string
+  readonly plain: Buffer<ArrayBuffer>
+  readonly br: Buffer<ArrayBuffer>
+  readonly gzip: Buffer<ArrayBuffer>
+}
+
+type ConsoleFiles = {
+  /** The page that every path without a file shows. */
+  readonly index: string
+  /** By the path below the console. */
+  readonly assets: ReadonlyMap<string, ConsoleFile>
+}
+
+const types: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.md': 'text/markdown; charset=utf-8',
+}
+
+/** `dist/console`, next to this file's `dist/api`. */
+const built = fileURLToPath(new URL('../console/', import.meta.url))
+
+/** The console as it was built, in memory: a quarter of a megabyte; undefined = this is not a build. */
+function readConsoleFiles(folder = built): ConsoleFiles | undefined {
+  const page = join(folder, 'index.html')
+  if (!existsSync(page)) return undefined
+  const assets = new Map<string, ConsoleFile>()
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    const type = types[extname(name)]
+    if (type === undefined) continue
+    const read = (suffix = '') => readFileSync(join(folder, name + suffix))
+    const file = { type, plain: read(), br: read('.br'), gzip: read('.gz') }
+    assets.set(name.replaceAll('\\', '/'), file)
+  }
+  return { index: readFileSync(page, 'utf8'), assets }
+}
+
+/**
+ * The rules under which a browser runs the console: scripts and styles of this origin alone, no frame around it, and no
+ * text that becomes code (trusted types). Requests go to this origin, and to that of the interface of apps, which the
+ * explorer asks.
+ * @param serviceUrl - undefined = the interface of apps has the origin of the console
+ */
+function consoleHeaders(serviceUrl: string | undefined): Readonly<Record<string, string>> {
+  const service = serviceUrl === undefined ? '' : ` ${new URL(serviceUrl).origin}`
+  return {
+    'content-security-policy': [
+      "default-src 'none'",
+      "script-src 'self'",
+      "style-src 'self'",
+      "img-src 'self' data:",
+      "font-src 'self'",
+      `connect-src 'self'${service}`,
+      "form-action 'self'",
+      "base-uri 'self'",
+      "frame-ancestors 'none'",
+      "require-trusted-types-for 'script'",
+      "trusted-types 'none'",
+    ].join('; '),
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+    'x-frame-options': 'DENY',
+  }
 }

@@ -1,8 +1,9 @@
-import { InvalidFieldError } from '../errors/restErrors.js'
+import type { Context } from 'hono'
+import { InvalidFieldError, UnauthorizedError } from '../base/errors/restErrors.js'
 import { tokenOf } from './admin/authenticate.js'
-import type { Mount } from './createApp.js'
-import { requireOperator } from './requireOperator.js'
-import { restError } from './rest/restError.js'
+import type { Env, Mount } from './createApp.js'
+import { restError } from './restError.js'
+import type { RouteContext } from './routeContext.js'
 import type { Readiness, ReadinessQuestion, Services } from './services.js'
 
 /**
@@ -16,17 +17,21 @@ export function mountHealth({
   /** undefined = nobody is shown more: the administration has a listener of its own. */
   readonly isOperator: ((token: string) => boolean) | undefined
 }): Mount {
-  return (app, door) => {
-    app.on('GET', ['/health', '/health/live'], (c) => c.json({ status: 'ok' }))
+  return (app, routing) => {
+    app.on('GET', ['/health', '/health/live'], (c) => {
+      routing.gate.enter(c.get('caller').ip)
+      return c.json({ status: 'ok' })
+    })
     app.get('/health/ready', async (c) => {
       try {
         const isStranger = isOperator === undefined || tokenOf(c) === undefined
-        if (!isStranger) requireOperator(c, isOperator, door)
+        if (isStranger) routing.gate.enter(c.get('caller').ip)
+        else requireOperator(c, isOperator, routing)
         const { ready, ...found } = await readiness(questionOf(c.req.query()))
         const shown = isStranger ? withoutExecutors(found) : found
         return c.json({ status: ready ? 'ok' : 'unavailable', ...shown }, ready ? 200 : 503)
       } catch (thrown) {
-        return restError(c, thrown, door)
+        return restError(c, thrown, routing)
       }
     })
   }
@@ -45,4 +50,36 @@ function withoutExecutors({ roles, checks, reasons, alarms, chains }: Omit<Readi
     alarms.length === 0 ? [] : ["Executors need money; the operator's token shows more."]
   const open = Object.entries(chains).map(([id, { executors: _, ...chain }]) => [id, chain])
   return { roles, checks, reasons: [...reasons, ...needs], chains: Object.fromEntries(open) }
+}
+
+/** `/metrics` for Prometheus, which sends the operator's token as `authorization: Bearer`. */
+export function mountMetrics(isOperator: (token: string) => boolean): Mount {
+  return (app, routing) => {
+    app.get('/metrics', async (c) => {
+      try {
+        requireOperator(c, isOperator, routing)
+        const { metrics } = routing
+        return c.body(await metrics.text(), 200, { 'content-type': metrics.contentType })
+      } catch (thrown) {
+        return restError(c, thrown, routing)
+      }
+    })
+  }
+}
+
+/** Requires the operator's token. Throws UnauthorizedError, RateLimitError. */
+function requireOperator(
+  c: Context<Env>,
+  isOperator: (token: string) => boolean,
+  { gate }: RouteContext,
+): void {
+  const { ip } = c.get('caller')
+  gate.enter(ip)
+  const token = tokenOf(c) ?? ''
+  gate.tryCredential(ip, token)
+  if (!isOperator(token)) {
+    gate.credentialWasWrong(ip)
+    throw new UnauthorizedError("The operator's token is required")
+  }
+  gate.credentialWasRight(token)
 }

@@ -2,9 +2,57 @@ import { Agent, get } from 'node:http'
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { rpcPath, useApi } from '../../test/support/http/useApi.js'
-import { defaultLimits } from './limits.js'
+import { defaultLimits } from './routeContext.js'
 
 const { call, close, drain, memory, restart, start, url } = useApi()
+
+describe('one connection', () => {
+  const request = 'GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n'
+
+  /** Writes to a socket of its own. @returns the answers that came before the connection was closed */
+  const answersTo = (text: string, awaited: number) =>
+    new Promise<{ readonly answers: number; readonly closed: boolean }>((resolve) => {
+      const socket = connect(Number(new URL(url()).port), '127.0.0.1')
+      let received = ''
+      const count = () => received.split('HTTP/1.1 200').length - 1
+      socket.on('data', (bytes) => {
+        received += bytes
+        if (count() < awaited) return
+        resolve({ answers: count(), closed: false })
+        socket.destroy()
+      })
+      socket.on('error', () => {})
+      socket.on('close', () => resolve({ answers: count(), closed: true }))
+      socket.write(text)
+    })
+
+  test('may send some requests before it has their answers', async () => {
+    expect(await answersTo(request.repeat(16), 16)).toEqual({ answers: 16, closed: false })
+  })
+
+  test('is closed when it sends a thousand, and others are answered', async () => {
+    const { answers, closed } = await answersTo(request.repeat(1_000), 1_000)
+    expect(closed).toBe(true)
+    expect(answers).toBeLessThanOrEqual(16)
+    expect((await fetch(`${url()}/health`)).status).toBe(200)
+  })
+
+  test('takes any number of requests one after the other', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const sockets = new Set<unknown>()
+    for (let n = 0; n < 100; n++)
+      await new Promise<void>((resolve, reject) => {
+        const asked = get(`${url()}/health`, { agent }, (answer) => {
+          expect(answer.statusCode).toBe(200)
+          answer.resume().on('end', resolve)
+        })
+        asked.on('socket', (socket) => sockets.add(socket))
+        asked.on('error', reject)
+      })
+    agent.destroy()
+    expect(sockets.size).toBe(1)
+  })
+})
 
 describe('starting and closing', () => {
   test('a taken port is one clear sentence', async () => {

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
-import { type AddressInfo, createServer, type Server as NetServer } from 'node:net'
+import { type AddressInfo, createServer, type Server as NetServer, type Socket } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
-import { ListenError } from '../errors/listenError.js'
+import { ListenError } from '../base/errors/processErrors.js'
 import { type AppOptions, createApp } from './createApp.js'
-import type { ApiLimits } from './limits.js'
+import type { ApiLimits } from './routeContext.js'
 
-export type ApiOptions = AppOptions & {
+type ApiOptions = AppOptions & {
   readonly host: string
   /** 0 = any free port. */
   readonly port: number
@@ -35,6 +35,7 @@ export async function startApi(options: ApiOptions): Promise<Api> {
     },
   }) as Server
   closeSocketsOfLastAnswers(server)
+  boundPipelines(server)
   let draining = false
   server.on('request', (_, outgoing) => {
     if (draining) outgoing.shouldKeepAlive = false
@@ -81,6 +82,23 @@ async function close(server: Server, limits: ApiLimits): Promise<void> {
   const timer = setTimeout(() => server.closeAllConnections(), limits.closeTimeout)
   await closed
   clearTimeout(timer)
+}
+
+/** Requests of one connection that are under way at once: clients send the next one when they have the answer. */
+const MOST_PIPELINED = 16
+
+/**
+ * Closes a connection that sends more requests than that before it has their answers: Node begins all that arrive in
+ * one piece, and they would come before everybody else's.
+ */
+function boundPipelines(server: Server): void {
+  const underWay = new WeakMap<Socket, number>()
+  server.on('request', ({ socket }, outgoing) => {
+    const count = (underWay.get(socket) ?? 0) + 1
+    underWay.set(socket, count)
+    outgoing.once('close', () => underWay.set(socket, (underWay.get(socket) ?? 1) - 1))
+    if (count > MOST_PIPELINED) socket.destroy()
+  })
 }
 
 /**

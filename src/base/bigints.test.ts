@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { compareBigints, greatest, largestOfWidth, smallest, sum } from './bigints.js'
+import { compareBigints, greatest, smallest, sum } from './bigints.js'
 
 const values = fc.array(fc.bigInt(), { minLength: 1 })
 
@@ -22,14 +22,4 @@ test.each([
   [[2n ** 96n, 1n, -2n], 2n ** 96n - 1n],
 ])('the sum of %s is %s', (addends, total) => {
   expect(sum(addends)).toBe(total)
-})
-
-test.each([
-  [0n, 0n],
-  [1n, 255n],
-  [255n, 255n],
-  [256n, 65_535n],
-  [2n ** 32n, 2n ** 40n - 1n],
-])('the largest value as wide as %s is %s', (value, largest) => {
-  expect(largestOfWidth(value)).toBe(largest)
 })

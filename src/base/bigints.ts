@@ -17,12 +17,6 @@ export function sum(values: readonly bigint[]): bigint {
   return values.reduce((total, value) => total + value, 0n)
 }
 
-/** The largest value (255, 65,535, …) of as many bytes as `value` has; no byte of it is zero. */
-export function largestOfWidth(value: bigint): bigint {
-  const bytes = value === 0n ? 0 : Math.ceil(value.toString(16).length / 2)
-  return 256n ** BigInt(bytes) - 1n
-}
-
 /** The order of two values for `sort`, the smaller one first. */
 export function compareBigints(a: bigint, b: bigint): number {
   return a < b ? -1 : a > b ? 1 : 0

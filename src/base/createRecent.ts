@@ -4,8 +4,8 @@ import { Lru } from './lru.js'
 const CAPACITY = 10_000
 
 /**
- * A memory that asks for the answer of a name at most once in `age` milliseconds, whoever wants it and however
- * often; a failure stands as long. For what many callers may want and each question costs somebody else.
+ * A cache that asks for the answer of a name at most once in `age` milliseconds, however many callers want it; failures
+ * are cached too. For questions that cost somebody else.
  */
 export function createRecent<Answer>(
   age: number,

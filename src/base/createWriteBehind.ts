@@ -1,5 +1,5 @@
 /** Writes that follow their answers, one batch at a time. */
-export type WriteBehind = {
+type WriteBehind = {
   /** Lets what has gathered be written soon; neither throws nor waits. */
   schedule(): void
   /** Writes what has gathered. What gathers afterwards is written no more: what is behind the writes is gone then. */

@@ -25,7 +25,7 @@ export function workFor<Result>(requester: Requester, work: () => Result): Resul
   return requesters.run(requester, work)
 }
 
-/** Runs `work` for the service itself, whoever's request gave rise to it. */
+/** Runs `work` for the service itself, whichever request caused it. */
 export function workForItself<Result>(work: () => Result): Result {
   return requesters.run(undefined, work)
 }

@@ -2,7 +2,7 @@
 export type Rest = {
   /** Failures in a row, of which those during a rest count once. */
   readonly failures: number
-  /** Unix milliseconds */
+  /** By `performance.now()`, which nobody sets. */
   readonly until: number
 }
 

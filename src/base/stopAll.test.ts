@@ -10,7 +10,7 @@ describe('stopAll', () => {
     expect(done).toEqual([3, 2, 1])
   })
 
-  test('a step that fails keeps no other from running, and is told', async () => {
+  test('a step that fails is reported, and the others still run', async () => {
     const done: number[] = []
     const steps = [1, 2, 3, 4].map((step) => async () => {
       done.push(step)

@@ -9,15 +9,16 @@ const manifest = JSON.parse(
 /** The version in package.json. */
 export const { version } = manifest
 
-/** The number of the newest migration. Reading names loads no code, which a mere `--version` would wait for. */
-function newestMigration(): string {
-  const files = readdirSync(new URL('../store/migrations', import.meta.url), { recursive: true })
-  const numbers = files.flatMap((file) => /(\d{4})-[^/\\]*\.[jt]s$/.exec(String(file))?.[1] ?? [])
-  return numbers.sort().at(-1) ?? '0000'
-}
+/** The steps of the database's schema, SQL files whose names begin with their number. */
+export const migrationsFolder = new URL('../db/migrations/', import.meta.url)
 
-/** The number of the last migration that this build knows, such as `0166`. */
-export const schemaVersion = newestMigration()
+/** Their names, in the order in which they run: `0001-schema`. Reading names loads no code of the database. */
+export const migrationNames: readonly string[] = readdirSync(migrationsFolder)
+  .flatMap((file) => (file.endsWith('.sql') ? [file.slice(0, -'.sql'.length)] : []))
+  .sort()
+
+/** The number of the last migration that this build knows, such as `0001`. */
+export const schemaVersion = (migrationNames.at(-1) ?? '').slice(0, 4)
 
 /**
  * The version in package.json and the schema that this build needs, as semantic versioning writes

@@ -34,3 +34,14 @@ export type SettingSource = (typeof settingSources)[number]
 
 /** Operations on which a draft of a policy is tried at most. */
 export const MOST_TRIED = 500
+
+/** Each role may do what those before it may: read; test and integrate; decide about money and people. */
+export const roles: readonly [Role, ...Role[]] = ['viewer', 'developer', 'admin']
+
+/** Whether who has the role may do what needs the other one. */
+export function mayAct(role: Role, needed: Role): boolean {
+  return roles.indexOf(role) >= roles.indexOf(needed)
+}
+
+/** The schemas of ERC-8021 by their id: codes of the chain's registry, of a registry that is named, and a CBOR map. */
+export const attributionSchemas = ['canonical', 'custom', 'cbor'] as const

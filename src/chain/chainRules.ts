@@ -1,9 +1,17 @@
 import type { Address, Hex } from 'viem'
-import { concatHex } from 'viem/utils'
-import { type BlockEnv, type Fork, p256VerifyRip7212 } from '../evm/index.js'
-import { calldataFloorCalls, readCalldataFloor } from './fees/calldataFloor.js'
+import { bytesToHex, concatHex, numberToHex } from 'viem/utils'
+import {
+  type BlockEnv,
+  type Fork,
+  forks,
+  includesFork,
+  intrinsicGas,
+  p256VerifyRip7212,
+} from '../evm/index.js'
 import type { NodeAnswer, NodeCall } from './jsonRpc.js'
 import type { NodeClient } from './nodeClient.js'
+
+const zeroAddress: Address = `0x${'00'.repeat(20)}`
 
 /** The rules by which a chain runs contracts, as far as our EVM must know them. */
 export type ChainRules = Pick<
@@ -12,6 +20,15 @@ export type ChainRules = Pick<
 > & {
   /** Whether the node reads state by block hash (EIP-1898), so that reads cannot mix blocks. */
   readonly readsByHash: boolean
+  /** The fork that the chain has announced (EIP-7910); absent where none is, or it changes nothing for contracts. */
+  readonly next?: ComingFork | undefined
+}
+
+/** Rules that are to come. */
+export type ComingFork = {
+  readonly fork: Fork
+  /** Unix seconds: they hold in every block from this time on. */
+  readonly activation: number
 }
 
 type Probe = { readonly to?: Address; readonly data: Hex; readonly expected: RegExp }
@@ -30,6 +47,8 @@ const probes: Readonly<Record<Fork, Probe>> = {
   },
   // CLZ of 1.
   osaka: { data: '0x60011e5f5260205ff3', expected: /^0x0{62}ff$/ },
+  // SLOTNUM; returns nothing.
+  amsterdam: { data: '0x4b505f5ff3', expected: /^0x$/ },
 }
 
 /** P-256 at 0x100 (RIP-7212, EIP-7951): a valid signature is answered by 1. */
@@ -45,7 +64,7 @@ const p256: Probe = {
   expected: /^0x0{63}1$/,
 }
 
-const forksNewestFirst: readonly Fork[] = ['osaka', 'prague', 'cancun', 'shanghai']
+const forksNewestFirst: readonly Fork[] = forks.toReversed()
 const LAST_FORK_PRECOMPILE = 0x11n
 const P256_ADDRESS = 0x100
 
@@ -59,7 +78,6 @@ export async function detectChainRules(
   block: Hex,
 ): Promise<ChainRules | undefined> {
   const tried = [...forksNewestFirst.map((fork) => probes[fork]), p256]
-  const zeroAddress = `0x${'00'.repeat(20)}`
   const [config, byHash, ...answers] = await node.batch([
     { method: 'eth_config', params: [] },
     {
@@ -67,19 +85,55 @@ export async function detectChainRules(
       params: [zeroAddress, { blockHash: block, requireCanonical: true }],
     },
     ...tried.map(encodeProbe),
-    ...calldataFloorCalls,
+    ...calldataFloorCalls(),
   ])
   const works = tried.map(({ expected }, at) => succeeded(answers[at], expected))
   const fork = forksNewestFirst.find((_, at) => works[at])
   if (fork === undefined) return undefined
-  const hasExtraP256 = fork !== 'osaka' && works[forksNewestFirst.length]
+  const hasExtraP256 = !includesFork(fork, 'osaka') && works[forksNewestFirst.length]
   return {
     fork,
     calldataFloor: readCalldataFloor(answers.slice(tried.length)),
     ...(hasExtraP256 ? { chainPrecompiles: new Map([[P256_ADDRESS, p256VerifyRip7212]]) } : {}),
     unknownPrecompiles: unknownPrecompiles(config),
     readsByHash: byHash?.ok ?? false,
+    next: await comingFork(node, fork, config),
   }
+}
+
+type ForkConfig = {
+  readonly activationTime?: number
+  readonly precompiles?: Record<string, Address>
+  readonly systemContracts?: Record<string, Address>
+}
+
+/**
+ * The fork that eth_config announces, which names none: the newest whose probe works in a call that pretends its time;
+ * where a node pretends no time, the one after `fork`, unless only the numbers of blobs change (EIP-7892).
+ */
+async function comingFork(
+  node: NodeClient,
+  fork: Fork,
+  config: NodeAnswer | undefined,
+): Promise<ComingFork | undefined> {
+  if (!config?.ok) return undefined
+  const { current, next } = config.result as { current?: ForkConfig; next?: ForkConfig | null }
+  const activation = next?.activationTime
+  if (!next || activation === undefined) return undefined
+  const newer = forksNewestFirst.slice(0, forksNewestFirst.indexOf(fork))
+  const override = { time: numberToHex(activation) }
+  const answers = await node.batch(
+    newer.map((each) => {
+      const { method, params } = encodeProbe(probes[each])
+      return { method, params: [...params, {}, override] }
+    }),
+  )
+  const found = newer.find((each, at) => succeeded(answers[at], probes[each].expected))
+  const contracts = ({ precompiles, systemContracts }: ForkConfig) =>
+    JSON.stringify([precompiles ?? {}, systemContracts ?? {}])
+  const changes = contracts(current ?? {}) !== contracts(next)
+  const coming = found ?? (changes ? newer.at(-1) : undefined)
+  return coming && { fork: coming, activation }
 }
 
 function encodeProbe({ to, data }: Probe): NodeCall {
@@ -98,4 +152,25 @@ function unknownPrecompiles(config: NodeAnswer | undefined): ReadonlySet<Address
     return number > LAST_FORK_PRECOMPILE && number !== BigInt(P256_ADDRESS)
   })
   return new Set(unknown.map((address) => address.toLowerCase() as Address))
+}
+
+/**
+ * Two calls that do nothing, with the gas of the floor price of calldata (EIP-7623) and with one less: only where the
+ * chain has no floor do both run.
+ */
+export function calldataFloorCalls(): readonly NodeCall[] {
+  // Call data by which 4/16 gas a byte and the floor of 10/40 are far apart.
+  const data = new Uint8Array(10_000).fill(1)
+  const { floor } = intrinsicGas({ fork: 'prague' }, { to: zeroAddress, data })
+  return [floor, floor - 1].map((gas) => {
+    const call = { to: zeroAddress, data: bytesToHex(data), gas: numberToHex(gas) }
+    return { method: 'eth_call', params: [call, 'latest'] }
+  })
+}
+
+/** Whether the chain has the floor price, by the answers to `calldataFloorCalls`; undefined where they leave it open. */
+export function readCalldataFloor(answers: readonly NodeAnswer[]): boolean | undefined {
+  const [enough, tooLittle] = answers
+  if (!enough?.ok) return undefined
+  return tooLittle?.ok === false
 }

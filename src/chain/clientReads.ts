@@ -1,13 +1,14 @@
 import type { Logger } from 'pino'
+import type { ChainIdentity } from './chainIdentity.js'
 import { callOutcome } from './ethCall.js'
-import { createReadPlaces } from './node/readPlaces.js'
 import { createNodeClient } from './nodeClient.js'
-import { CallRevertedError, NodeRpcError, ReadRefusedError } from './nodeErrors.js'
+import { CallRevertedError, NodeRpcError, ReadRefusedError, ReadsBusyError } from './nodeErrors.js'
 
 /** The reads that clients may ask of a chain's node. None changes anything. */
 export type ReadMethod =
   | 'eth_blockNumber'
   | 'eth_call'
+  | 'eth_estimateGas'
   | 'eth_feeHistory'
   | 'eth_getBalance'
   | 'eth_getBlockByNumber'
@@ -29,13 +30,18 @@ export type ClientReads = {
   head(): bigint
   /** Blocks that one eth_getLogs may span. */
   readonly logRange: number
+  /** Whether eth_estimateGas may be asked: the node runs a transaction many times for it. */
+  readonly estimatesGas: boolean
   close(): Promise<void>
 }
 
-export type ClientReadsOptions = {
+type ClientReadsOptions = {
   readonly urls: readonly string[]
+  /** Knows which of them serve another chain. */
+  readonly chain?: ChainIdentity | undefined
   readonly logger: Logger
   readonly logRange: number
+  readonly estimatesGas: boolean
   readonly head: () => bigint
 }
 
@@ -49,12 +55,15 @@ const MAX_ANSWER_BYTES = 8 * 1024 * 1024
  */
 export function createClientReads({
   urls,
+  chain,
   logger,
   logRange,
+  estimatesGas,
   head,
 }: ClientReadsOptions): ClientReads {
   const node = createNodeClient({
     urls,
+    chain,
     logger,
     deadline: DEADLINE,
     maxAnswerBytes: MAX_ANSWER_BYTES,
@@ -70,14 +79,89 @@ export function createClientReads({
     },
     head,
     logRange,
+    estimatesGas,
     close: () => node.close(),
   }
 }
 
+const runs: ReadonlySet<ReadMethod> = new Set(['eth_call', 'eth_estimateGas'])
+
 /** The error that a client may see: of the node's own it holds nothing but the bytes of a revert. */
 function readError(method: ReadMethod, error: NodeRpcError): Error {
-  const outcome = method === 'eth_call' ? callOutcome(error) : undefined
+  const outcome = runs.has(method) ? callOutcome(error) : undefined
   return outcome === undefined
     ? new ReadRefusedError(method, error)
     : new CallRevertedError(outcome.revertData)
+}
+
+/** Reads under way at once, in all and of one app: no app takes all places from the others. */
+const MOST_IN_ALL = 64
+const MOST_OF_APP = 16
+/** Reads of one app that wait for a place of its own: libraries send 100 in one batch. */
+const MOST_WAITING = 200
+/** Milliseconds for which one waits. */
+const PATIENCE = 5_000
+
+type Waiting = { readonly start: () => void }
+type AppPlaces = { running: number; readonly waiting: Set<Waiting> }
+
+/** The places of one chain's reads. */
+type ReadPlaces = {
+  /** Runs a read as soon as its app has a place. Throws ReadsBusyError when it gets none in time. */
+  run<Result>(appId: string, read: () => Promise<Result>): Promise<Result>
+}
+
+function createReadPlaces(): ReadPlaces {
+  const apps = new Map<string, AppPlaces>()
+  let runningInAll = 0
+
+  /** Resolves with a place of the app, which a read that ends hands on to the one that waits longest. */
+  const enter = (places: AppPlaces): Promise<void> => {
+    if (places.running < MOST_OF_APP) {
+      places.running += 1
+      return Promise.resolve()
+    }
+    if (places.waiting.size >= MOST_WAITING) throw new ReadsBusyError(places.running)
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        places.waiting.delete(waiting)
+        reject(new ReadsBusyError(places.running))
+      }, PATIENCE)
+      const waiting = {
+        start: () => {
+          clearTimeout(timer)
+          places.waiting.delete(waiting)
+          resolve()
+        },
+      }
+      places.waiting.add(waiting)
+    })
+  }
+
+  const leave = (appId: string, places: AppPlaces): void => {
+    const [next] = places.waiting
+    if (next === undefined) {
+      places.running -= 1
+      if (places.running === 0) apps.delete(appId)
+    } else next.start()
+  }
+
+  return {
+    async run(appId, read) {
+      const places = apps.get(appId) ?? { running: 0, waiting: new Set() }
+      apps.set(appId, places)
+      await enter(places)
+      try {
+        if (runningInAll >= MOST_IN_ALL) throw new ReadsBusyError(runningInAll)
+        runningInAll += 1
+        try {
+          return await read()
+        } finally {
+          runningInAll -= 1
+        }
+      } finally {
+        leave(appId, places)
+      }
+    },
+  }
 }

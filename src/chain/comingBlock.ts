@@ -21,18 +21,26 @@ const MEASURED_AGAIN = 1_000n
 const LONGEST_INTERVAL = 12
 const SHORTEST_INTERVAL = 0.1
 
-type Measured = { readonly at: bigint; readonly interval: Promise<number> }
-const measuredBy = new WeakMap<NodeClient, Measured>()
+type ClockMemory = {
+  /** The interval as it was measured at a block. */
+  measured?: { readonly at: bigint; readonly interval: Promise<number> } | undefined
+  overridesBlocks?: Promise<boolean> | undefined
+}
+
+function createClockMemory(): ClockMemory {
+  return {}
+}
 
 /** Seconds between two blocks of the chain, the average of the last 50; node trouble is thrown. */
-export function blockInterval(node: NodeClient, head: Head): Promise<number> {
-  const known = measuredBy.get(node)
+function blockInterval(node: NodeClient, head: Head): Promise<number> {
+  const memory = node.memory(createClockMemory)
+  const known = memory.measured
   if (known && head.number >= known.at && head.number < known.at + MEASURED_AGAIN)
     return known.interval
   const interval = measure(node, head)
-  measuredBy.set(node, { at: head.number, interval })
+  memory.measured = { at: head.number, interval }
   interval.catch(() => {
-    if (measuredBy.get(node)?.interval === interval) measuredBy.delete(node)
+    if (memory.measured?.interval === interval) memory.measured = undefined
   })
   return interval
 }
@@ -104,8 +112,6 @@ export type BlockOverride = { readonly number: Hex; readonly time: Hex }
 const NUMBER_PROBE = '0x4360005260206000f3'
 const PROBED_NUMBER = '0x7fffffff'
 
-const supportOf = new WeakMap<NodeClient, Promise<boolean>>()
-
 /**
  * The override by which a call runs in the block after `head`; undefined where the node does not know
  * overrides.
@@ -115,13 +121,14 @@ export async function comingBlockOverride(
   head: Head,
 ): Promise<BlockOverride | undefined> {
   const { number, timestamp } = await comingBlock(node, head, 1)
-  let isSupported = supportOf.get(node)
-  if (isSupported === undefined) {
-    isSupported = overridesBlocks(node)
-    supportOf.set(node, isSupported)
-    isSupported.catch(() => supportOf.delete(node))
+  const memory = node.memory(createClockMemory)
+  if (memory.overridesBlocks === undefined) {
+    memory.overridesBlocks = overridesBlocks(node)
+    memory.overridesBlocks.catch(() => {
+      memory.overridesBlocks = undefined
+    })
   }
-  return (await isSupported)
+  return (await memory.overridesBlocks)
     ? { number: `0x${number.toString(16)}`, time: `0x${timestamp.toString(16)}` }
     : undefined
 }

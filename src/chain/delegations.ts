@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
-import { DELEGATION_MARKER } from '../entrypoint/delegation.js'
-import type { Operation } from '../entrypoint/operation.js'
+import { DELEGATION_MARKER } from '../erc4337/delegation.js'
+import type { Operation } from '../erc4337/operation.js'
 import { type BlockId, blockParameter } from './head.js'
 import type { NodeClient } from './nodeClient.js'
 import { getCode } from './nodeReads.js'

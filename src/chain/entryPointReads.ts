@@ -1,11 +1,14 @@
 import type { Address, Hex } from 'viem'
-import { encodeAbiParameters, slice } from 'viem/utils'
-import type { StakeInfo } from '../entrypoint/entryPoint.js'
+import { encodeAbiParameters, size, slice } from 'viem/utils'
+import type { StakeInfo } from '../erc4337/entryPoint.js'
 import { ethCall } from './ethCall.js'
 import { type BlockId, blockParameter } from './head.js'
 import type { NodeClient } from './nodeClient.js'
 
 const BALANCE_OF = '0x70a08231'
+const ENTRY_POINT = '0xb0d691fe'
+/** Gas of a function that only reads: the account is anybody's. */
+const GETTER_GAS = 100_000n
 const GET_DEPOSIT_INFO = '0x5287ce12'
 const GET_NONCE = '0x35567e1a'
 
@@ -17,6 +20,15 @@ export function readDeposit(
 ): Promise<bigint> {
   const argument = encodeAbiParameters([{ type: 'address' }], [account])
   return readWord(node, entryPoint, `${BALANCE_OF}${argument.slice(2)}`)
+}
+
+/** The EntryPoint that an account names by `entryPoint()`; undefined where it has no such function. */
+export async function readEntryPointOf(
+  node: NodeClient,
+  account: Address,
+): Promise<Address | undefined> {
+  const outcome = await ethCall(node, { to: account, data: ENTRY_POINT, gas: GETTER_GAS })
+  return outcome.ok && size(outcome.data) === 32 ? slice(outcome.data, 12) : undefined
 }
 
 /** The next nonce of `sender` for the key of `nonce` (its high 192 bits), key included. */

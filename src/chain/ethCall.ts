@@ -1,11 +1,10 @@
-import type { Address, Hex } from 'viem'
-import type { pricedBy } from '../signing/transactionType.js'
+import type { Address, Hex, SignedAuthorization } from 'viem'
+import type { Fees } from '../erc4337/fees.js'
 import type { BlockOverride } from './comingBlock.js'
 import { type BlockId, blockParameter } from './head.js'
 import type { NodeCall } from './jsonRpc.js'
 import type { NodeClient } from './nodeClient.js'
 import { NodeRpcError } from './nodeErrors.js'
-import type { StateOverride } from './stateOverride.js'
 
 export type CallRequest = {
   readonly to: Address
@@ -15,7 +14,9 @@ export type CallRequest = {
   readonly gas?: bigint
   readonly value?: bigint
   /** wei per gas; absent = free gas, and base fee 0 on most nodes. The sender must be able to pay. */
-  readonly price?: ReturnType<typeof pricedBy>
+  readonly price?: Fees
+  /** EIP-7702; see `prepareCall` for nodes that do not know it in calls. */
+  readonly authorizations?: readonly SignedAuthorization[]
 }
 
 /** The outcome of a call that ran: its return data, or its revert data. */
@@ -45,7 +46,7 @@ export async function ethCall(
 
 /** The eth_call of `request` at `block`. */
 export function encodeEthCall(
-  { to, data, from, gas, value, price }: CallRequest,
+  { to, data, from, gas, value, price, authorizations = [] }: CallRequest,
   block: BlockId,
   override?: StateOverride,
   pretended?: BlockOverride,
@@ -57,6 +58,7 @@ export function encodeEthCall(
     ...(gas === undefined ? {} : { gas: quantity(gas) }),
     ...(value === undefined ? {} : { value: quantity(value) }),
     ...Object.fromEntries(Object.entries(price ?? {}).map(([name, wei]) => [name, quantity(wei)])),
+    ...(authorizations.length === 0 ? {} : { authorizationList: authorizations.map(encodeTuple) }),
   }
   const params = [transaction, blockParameter(block)]
   if (pretended) params.push(override ?? {}, pretended)
@@ -64,12 +66,23 @@ export function encodeEthCall(
   return { method: 'eth_call', params }
 }
 
-function quantity(value: bigint): Hex {
+function encodeTuple({ chainId, address, nonce, yParity = 0, r, s }: SignedAuthorization) {
+  return {
+    address,
+    chainId: quantity(chainId),
+    nonce: quantity(nonce),
+    yParity: quantity(yParity),
+    r: quantity(BigInt(r)),
+    s: quantity(BigInt(s)),
+  }
+}
+
+function quantity(value: bigint | number): Hex {
   return `0x${value.toString(16)}`
 }
 
 const halted =
-  /revert|out of gas|invalid opcode|invalid jump|stack (?:under|over)flow|stack limit|gas uint64|vm (?:execution )?error|bad instruction|EVM error/i
+  /revert|out of gas|intrinsic gas|invalid opcode|invalid jump|stack (?:under|over)flow|stack limit|gas uint64|vm (?:execution )?error|bad instruction|EVM error/i
 
 /** The outcome of a call that the node answered with an error; undefined = it did not run. */
 export function callOutcome(error: NodeRpcError): Extract<CallOutcome, { ok: false }> | undefined {
@@ -84,4 +97,15 @@ function callFailure(error: NodeRpcError): CallOutcome {
   const outcome = callOutcome(error)
   if (outcome === undefined) throw error
   return outcome
+}
+
+/** State override set of eth_call: the state that the node is to pretend. */
+export type StateOverride = {
+  readonly [address: Address]: {
+    readonly balance?: Hex
+    readonly nonce?: Hex
+    readonly code?: Hex
+    readonly state?: Readonly<Record<Hex, Hex>>
+    readonly stateDiff?: Readonly<Record<Hex, Hex>>
+  }
 }

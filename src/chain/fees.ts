@@ -1,23 +1,23 @@
 import type { Hex } from 'viem'
 import { compareBigints, greatest, smallest } from '../base/bigints.js'
+import { FeeTooLowError } from '../base/errors/operationErrors.js'
 import { Lru } from '../base/lru.js'
-import type { Fees } from '../entrypoint/fees.js'
-import type { Operation } from '../entrypoint/operation.js'
-import { FeeTooLowError } from '../errors/operationErrors.js'
-import { noteAdvised } from './fees/advisedLately.js'
-import { readTipFloor, type TipFloor, type TipRules, usualTip } from './fees/tipFloor.js'
+import type { Fees } from '../erc4337/fees.js'
+import type { Operation } from '../erc4337/operation.js'
 import type { Head } from './head.js'
 import type { NodeAnswer } from './jsonRpc.js'
 import type { NodeClient } from './nodeClient.js'
-
-export { highestAdvised } from './fees/advisedLately.js'
-export { type TipFloor, tipOf } from './fees/tipFloor.js'
+import { readTipFloor, type TipFloor, type TipRules, usualTip } from './tipFloor.js'
 
 /** Three levels of fees, the result of biconomy_getGasFeeValues before a dialect writes it. */
 export type FeeAdvice = { readonly slow: Fees; readonly standard: Fees; readonly fast: Fees }
 
 /** The advice at a head, and what the chain asks for at least. */
-export type AdvisedFees = FeeAdvice & { readonly tipFloor: TipFloor }
+export type AdvisedFees = FeeAdvice & {
+  readonly tipFloor: TipFloor
+  /** The tip that the node suggests at this head, where it suggests one. */
+  readonly suggestion?: bigint | undefined
+}
 
 const HISTORY_BLOCKS = 10
 const percentiles = [25, 50, 75]
@@ -28,7 +28,7 @@ type FeeHistory = {
   readonly reward?: readonly (readonly Hex[])[] | null
 }
 
-/** The part of a block below which its tips are those of few: one dear transaction would make the advice. */
+/** Blocks less full than this are ignored for tips: one overpaying transaction would set the advice. */
 const QUIET = 0.05
 /** Heads for which the suggestion of a node is remembered: most nodes suggest what the last blocks paid. */
 const REMEMBERED_HEADS = 100
@@ -36,10 +36,19 @@ const REMEMBERED_HEADS = 100
 /** Heads whose advice is remembered: an admission may know a newer one than a bundle that is under way. */
 const ADVISED_HEADS = 8
 
-/** One computation per node and head; a head is asked for many times. */
-const adviceByHead = new WeakMap<NodeClient, Lru<Hex, Promise<AdvisedFees>>>()
-/** Tips that a node suggested at the last heads. */
-const suggestedBefore = new WeakMap<NodeClient, readonly bigint[]>()
+/** Blocks for which fees that were advised may still be offered: the advice itself looks back as far. */
+const OFFERED_BLOCKS = 10n
+
+function createFeeMemory() {
+  return {
+    /** One computation per head, which is asked for many times. */
+    byHead: new Lru<Hex, Promise<AdvisedFees>>(ADVISED_HEADS),
+    /** Tips that the node suggested at the last heads. */
+    suggested: [] as readonly bigint[],
+    /** The most that a client which asked at one of the last blocks may offer, at most once for each. */
+    lately: [] as readonly { readonly number: bigint; readonly most: Fees }[],
+  }
+}
 
 /**
  * Fees (wei per gas) with which a transaction is included soon after `head`.
@@ -52,23 +61,19 @@ const suggestedBefore = new WeakMap<NodeClient, readonly bigint[]>()
  * last hundred heads counts. `fast` is at least that: it is what clients that ask a node offer.
  * Zero is a tip like any other. The lowest is at least the accepted tip, so that we take what we advise. No tip is
  * below the chain's minimum, where it has one: of a bundle of usual size, where it depends on the size.
- * maxFeePerGas adds the coming block's base fee with room for it to grow: 5/4, 3/2 and 2 times, that
- * is 1, 3 and 5 full blocks, and is at least 3/2 of base fee and tip where nodes take nothing below a price: see `roomy`. A chain without base fee counts as base fee 0; its tips are its prices. Where
- * nodes take legacy transactions only, each tip is what eth_gasPrice says: nodes there lack the other two methods, or answer
- * them with something else.
+ * maxFeePerGas adds the next block's base fee with a margin for growth: 5/4, 3/2 and 2 times, that
+ * is 1, 3 and 5 full blocks, and is at least 3/2 of base fee and tip where nodes take nothing below a price: see `roomy`.
  */
 export function adviseFees(node: NodeClient, head: Head, chain: TipRules): Promise<AdvisedFees> {
-  const advised = adviceByHead.get(node) ?? new Lru(ADVISED_HEADS)
-  adviceByHead.set(node, advised)
-  const known = advised.get(head.hash)
+  const { byHead } = node.memory(createFeeMemory)
+  const known = byHead.get(head.hash)
   if (known !== undefined) return known
-  const isLegacy = chain.transactionType === 'legacy'
-  const advice = isLegacy ? priceAdvice(node, head, chain) : computeAdvice(node, head, chain)
-  advised.set(head.hash, advice)
+  const advice = computeAdvice(node, head, chain)
+  byHead.set(head.hash, advice)
   advice.then(
-    ({ fast }) => noteAdvised(node, head, fast),
+    (advised) => noteAdvised(node, head, advised),
     () => {
-      if (advised.get(head.hash) === advice) advised.delete(head.hash)
+      if (byHead.get(head.hash) === advice) byHead.delete(head.hash)
     },
   )
   return advice
@@ -112,16 +117,6 @@ export function requireFees(
   }
 }
 
-/** The advice on a chain without base fee and without tips: one price for all. */
-async function priceAdvice(node: NodeClient, head: Head, chain: TipRules): Promise<AdvisedFees> {
-  const [price, tipFloor] = await Promise.all([
-    priceTip(node, head),
-    readTipFloor(node, head, chain),
-  ])
-  const advised = roomy(fees(greatest(price, usualTip(tipFloor)), 0n), 0n)
-  return { slow: advised, standard: advised, fast: advised, tipFloor }
-}
-
 async function computeAdvice(node: NodeClient, head: Head, chain: TipRules): Promise<AdvisedFees> {
   const block = `0x${head.number.toString(16)}`
   const calls = [
@@ -154,14 +149,15 @@ async function computeAdvice(node: NodeClient, head: Head, chain: TipRules): Pro
     standard: advise(standard, (nextBaseFee * 3n) / 2n),
     fast: advise(fast, nextBaseFee * 2n),
     tipFloor,
+    suggestion: suggestion && BigInt(suggestion),
   }
 }
 
 /** The lowest tip that the node suggests now or suggested at the last heads. */
 function lowestSuggested(node: NodeClient, suggestion: bigint): bigint {
-  const suggestions = [...(suggestedBefore.get(node) ?? []), suggestion].slice(-REMEMBERED_HEADS)
-  suggestedBefore.set(node, suggestions)
-  return smallest(suggestion, ...suggestions)
+  const memory = node.memory(createFeeMemory)
+  memory.suggested = [...memory.suggested, suggestion].slice(-REMEMBERED_HEADS)
+  return smallest(suggestion, ...memory.suggested)
 }
 
 function fees(tip: bigint, baseFee: bigint): Fees {
@@ -217,4 +213,40 @@ function optional<T>(answer: NodeAnswer | undefined): T | undefined {
 function median(values: readonly bigint[]): bigint {
   const sorted = [...values].sort(compareBigints)
   return sorted[Math.floor(sorted.length / 2)] ?? 0n
+}
+
+/** Remembers what may be offered at `head`. */
+function noteAdvised(node: NodeClient, { number }: Pick<Head, 'number'>, advised: AdvisedFees) {
+  const memory = node.memory(createFeeMemory)
+  // Blocks that a reorganisation has replaced go with those that are too old.
+  const lately = memory.lately.filter(
+    (each) => each.number < number && each.number > number - OFFERED_BLOCKS,
+  )
+  memory.lately = [...lately, { number, most: mostAt(advised) }]
+}
+
+/**
+ * The most that a client bids if it uses the `fast` fees, or doubles the node's advice, as viem does
+ * by default. The bundler keeps the tip, so nothing above that is allowed.
+ */
+function mostAt({ fast, suggestion }: Pick<AdvisedFees, 'fast' | 'suggestion'>): Fees {
+  const tip = fast.maxPriorityFeePerGas
+  return {
+    maxFeePerGas: fast.maxFeePerGas * 2n,
+    maxPriorityFeePerGas: greatest(tip, smallest(suggestion ?? tip, tip) * 2n),
+  }
+}
+
+/**
+ * The most (wei per gas, each for itself) that a client may offer which asked at one of the last ten blocks, however
+ * the fees have fallen since. `fast` is the present advice.
+ */
+export function mostOffered(node: NodeClient, fast: Fees): Fees {
+  const { lately } = node.memory(createFeeMemory)
+  const noted = lately.map(({ most }) => most)
+  const offers = [fast, ...(noted.length === 0 ? [mostAt({ fast })] : noted)]
+  return {
+    maxFeePerGas: greatest(0n, ...offers.map(({ maxFeePerGas }) => maxFeePerGas)),
+    maxPriorityFeePerGas: greatest(0n, ...offers.map((offer) => offer.maxPriorityFeePerGas)),
+  }
 }

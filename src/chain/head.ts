@@ -9,6 +9,8 @@ export type Head = {
   /** Unix seconds */
   readonly timestamp: number
   readonly baseFee: bigint
+  /** The number of header fields that forks have brought: where it changes, so did the rules. */
+  readonly forkFields?: number
 }
 
 /** A block by name, by number, or by hash (32 bytes). */
@@ -32,6 +34,8 @@ type RawBlock = {
   readonly baseFeePerGas?: Hex
 }
 
+const forkFields = ['withdrawalsRoot', 'blobGasUsed', 'requestsHash', 'blockAccessListHash']
+
 /** The call that asks a node for the header of `block`. */
 export function headRequest(block: BlockId): NodeCall {
   const byHash = typeof block === 'string' && block.startsWith('0x')
@@ -50,5 +54,6 @@ export function decodeHead(raw: unknown): Head | undefined {
     parentHash,
     timestamp: Number(timestamp),
     baseFee: BigInt(baseFeePerGas ?? 0),
+    forkFields: forkFields.filter((field) => field in (raw as object)).length,
   }
 }

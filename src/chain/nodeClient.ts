@@ -1,12 +1,18 @@
 import type { Logger } from 'pino'
 import { awake } from '../base/restAfter.js'
-import { decodeHead, type Head, headRequest } from './head.js'
+import type { ChainIdentity } from './chainIdentity.js'
+import type { Head } from './head.js'
 import type { NodeAnswer, NodeCall } from './jsonRpc.js'
-import { agreedHead, askEach } from './node/agreedHead.js'
-import { quorumOf } from './node/agreeOnHead.js'
-import { type BodyHeaders, createEndpoint } from './node/endpoint.js'
-import { exchange } from './node/exchange.js'
-import type { NodeExchange, NodePool } from './node/nodePool.js'
+import { agreedHead, askEach, quorumOf } from './node/agreedHead.js'
+import { headOf } from './node/headOf.js'
+import {
+  type BodyHeaders,
+  createEndpoint,
+  exchange,
+  type NodeExchange,
+  type NodePool,
+  type RpcNode,
+} from './node/nodePool.js'
 import { NodeUnavailableError } from './nodeErrors.js'
 
 /** JSON-RPC to the nodes of one chain. */
@@ -27,6 +33,13 @@ export type NodeClient = {
   survey<T>(method: string, params: readonly unknown[]): Promise<readonly T[]>
   /** The endpoints, preferred first, as their last answers have shown them. */
   nodes(): readonly NodeState[]
+  /** The chain that the nodes are to serve; undefined where any will do. */
+  readonly chain: ChainIdentity | undefined
+  /**
+   * The value that `create` made when this client was first asked for it: where a reader keeps what it learned of the
+   * chain for as long as the client lives.
+   */
+  memory<Value>(create: () => Value): Value
   /** Ends pending exchanges too. */
   close(): Promise<void>
 }
@@ -36,6 +49,8 @@ export type NodeState = {
   readonly host: string
   /** Does not have the head that was agreed on. */
   readonly behind: boolean
+  /** What it serves instead of our chain, so that it counts as away; undefined where it serves ours. */
+  readonly otherChain: string | undefined
   /** The time until which it is not asked, because it did not answer; undefined where it may be asked. */
   readonly restsUntil: Date | undefined
   /** Methods that it is not asked at the moment. */
@@ -45,6 +60,8 @@ export type NodeState = {
 export type NodeClientOptions = {
   /** Endpoints, preferred first. */
   readonly urls: readonly string[]
+  /** The chain that they are to serve; a node that serves another one is not used. Absent = any chain. */
+  readonly chain?: ChainIdentity | undefined
   readonly logger: Logger
   /** Milliseconds that one HTTP exchange may take. */
   readonly deadline?: number
@@ -71,6 +88,7 @@ export const MAX_CALLS_PER_BATCH = 100
 export function createNodeClient(options: NodeClientOptions): NodeClient {
   const pool = createPool(options)
   const { nodes } = pool
+  const memories = new Map<() => unknown, unknown>()
   return {
     request: (method, params) => request(pool, method, params),
     async batch(calls) {
@@ -82,23 +100,32 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
     },
     async head() {
       if (nodes.length > 1) return agreedHead(pool)
-      const { method, params } = headRequest('latest')
-      const head = decodeHead(await request(pool, method, params))
-      if (head === undefined) throw new NodeUnavailableError('the node has no latest block')
-      return head
+      const [node] = nodes as [RpcNode]
+      const head = await headOf(pool, node, (calls) => exchange(pool, calls, nodes))
+      if (head !== undefined) return head
+      const serves = pool.chain?.strangers.get(node.endpoint.url)
+      throw new NodeUnavailableError(
+        serves ? `its node serves ${serves}` : 'the node has no latest block',
+      )
     },
     async survey<T>(method: string, params: readonly unknown[]) {
       if (nodes.length === 1) return [await request<T>(pool, method, params)]
       return (await askEach(pool, { method, params })).map(({ result }) => result as T)
     },
     nodes() {
-      const now = Date.now()
+      const now = performance.now()
       return nodes.map(({ endpoint, behind, rest, failing }) => ({
         host: endpoint.label,
         behind,
-        restsUntil: rest.until > now ? new Date(rest.until) : undefined,
+        otherChain: pool.chain?.strangers.get(endpoint.url),
+        restsUntil: rest.until > now ? new Date(Date.now() + rest.until - now) : undefined,
         failing: [...failing].flatMap(([method, { until }]) => (until > now ? method : [])),
       }))
+    },
+    chain: pool.chain,
+    memory<Value>(create: () => Value) {
+      if (!memories.has(create)) memories.set(create, create())
+      return memories.get(create) as Value
     },
     async close() {
       pool.closed = true
@@ -109,6 +136,7 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
 
 function createPool({
   urls,
+  chain,
   logger,
   deadline = 10_000,
   maxAnswerBytes = 64 * 1024 * 1024,
@@ -121,9 +149,10 @@ function createPool({
     rest: awake,
     failing: new Map(),
     behind: false,
+    jumps: true,
   }))
   const quorum = quorumOf(nodes.length)
-  return { nodes, quorum, logger, deadline, onExchange, floor: 0n, closed: false }
+  return { nodes, quorum, chain, logger, deadline, onExchange, floor: 0n, closed: false }
 }
 
 async function request<T>(pool: NodePool, method: string, params: readonly unknown[]): Promise<T> {

@@ -1,9 +1,8 @@
 import type { Hex } from 'viem'
-import { PurserError } from '../errors/purserError.js'
+import { PurserError } from '../base/errors/purserError.js'
 
 /** No endpoint of the chain gave a usable answer in time: transport trouble, never a refusal. */
 export class NodeUnavailableError extends PurserError {
-  override readonly name = 'NodeUnavailableError'
   constructor(request: string, cause?: unknown) {
     super(`The chain's node is not available (${request}). Try again shortly.`, {
       code: -32005,
@@ -17,30 +16,27 @@ export class NodeUnavailableError extends PurserError {
 
 /**
  * The call of a read reverts. Clients look for code 3, as nodes have it, for the word "reverted", and for the bytes
- * beside it in `data`.
+ * in `data`.
  */
 export class CallRevertedError extends PurserError {
-  override readonly name = 'CallRevertedError'
   constructor(revertData: Hex) {
     const message = 'execution reverted'
-    super(message, { code: 3, status: 400, data: { message, data: revertData } })
+    super(message, { code: 3, data: { message, data: revertData } })
   }
 }
 
 /** The node refused a read; its own words stay here, for they may tell where it is. */
 export class ReadRefusedError extends PurserError {
-  override readonly name = 'ReadRefusedError'
   constructor(method: string, cause: unknown) {
     super(
       `The chain's node refuses this ${method}: check that the block exists and the parameters make sense.`,
-      { code: -32000, status: 400, cause },
+      { code: -32000, cause },
     )
   }
 }
 
 /** As many reads are under way as the service forwards at once. */
 export class ReadsBusyError extends PurserError {
-  override readonly name = 'ReadsBusyError'
   constructor(underWay: number) {
     super(`${underWay} reads of the chain are under way. Try again when one has ended.`, {
       code: -32005,

@@ -1,16 +1,47 @@
 import type { Address, Hex } from 'viem'
-import type { Log } from '../entrypoint/entryPoint.js'
+import { greatest, smallest } from '../base/bigints.js'
+import type { Log } from '../erc4337/entryPoint.js'
+import { otherChain } from './chainIdentity.js'
 import { type BlockId, blockParameter, decodeHead, type Head, headRequest } from './head.js'
-import { decodeReceipts } from './node/decodeReceipts.js'
-import { halveLogSpan, logSpan, widenLogSpan } from './node/logSpan.js'
-import type { NodeClient } from './nodeClient.js'
+import { MAX_CALLS_PER_BATCH, type NodeClient } from './nodeClient.js'
 import { indexing, NodeRpcError, NodeUnavailableError } from './nodeErrors.js'
 import {
   decodeLog,
+  decodeReceipt,
   type RawLog,
   type RawReceipt,
   type TransactionReceipt,
 } from './transactionReceipt.js'
+
+/**
+ * The headers with these numbers that the node's chain has, by number. Chain id and block 0 are asked for in each
+ * exchange: numbers alone do not show which chain answers.
+ * @throws NodeUnavailableError when another chain does
+ */
+export async function canonicalBlocks(
+  node: NodeClient,
+  numbers: readonly bigint[],
+): Promise<Map<bigint, Head>> {
+  const { chain } = node
+  const blocks = new Map<bigint, Head>()
+  const proofs = chain ? [{ method: 'eth_chainId', params: [] }, headRequest(0n)] : []
+  const step = MAX_CALLS_PER_BATCH - proofs.length
+  for (let at = 0; at < numbers.length; at += step) {
+    const calls = [...proofs, ...numbers.slice(at, at + step).map(headRequest)]
+    const answers = (await node.batch(calls)).map((answer) => {
+      if (!answer.ok) throw answer.error
+      return answer.result
+    })
+    const [id, first] = chain ? answers : []
+    const serves = chain && otherChain(chain, id, decodeHead(first)?.hash)
+    if (serves !== undefined) throw new NodeUnavailableError(`it answers from ${serves}`)
+    for (const result of answers.slice(proofs.length)) {
+      const block = decodeHead(result)
+      if (block) blocks.set(block.number, block)
+    }
+  }
+  return blocks
+}
 
 /** The header of `block`; undefined when the node has no such block. */
 export async function getBlock(node: NodeClient, block: BlockId): Promise<Head | undefined> {
@@ -61,7 +92,7 @@ export async function getTransactionReceipt(
 ): Promise<TransactionReceipt | undefined> {
   try {
     const raw = await node.request<RawReceipt | null>('eth_getTransactionReceipt', [hash])
-    const [receipt] = await decodeReceipts(node, raw ? [raw] : [])
+    const receipt = raw ? decodeReceipt(raw) : undefined
     return receipt
   } catch (error) {
     if (error instanceof NodeRpcError && indexing.test(error.message))
@@ -81,10 +112,10 @@ export async function getTransactionReceipts(
     if (!answer.ok) throw answer.error
     return answer.result ? [answer.result as RawReceipt] : []
   })
-  return decodeReceipts(node, raws)
+  return raws.map(decodeReceipt)
 }
 
-export type LogFilter = {
+type LogFilter = {
   readonly address: Address | readonly Address[]
   /** One entry per topic position: null = any, a list = any of them. */
   readonly topics: readonly (Hex | readonly Hex[] | null)[]
@@ -171,18 +202,33 @@ export async function getNewestLogs(
   }
 }
 
-/** The answer to a request for logs of `span` blocks; undefined where the node may give those of fewer blocks. */
+/** The most blocks that one eth_getLogs may span, as the node's refusals have shown; undefined = any number. */
+function createLogSpan(): { most: bigint | undefined } {
+  return { most: undefined }
+}
+
+/** Blocks to ask for at once, of `wanted` ones. */
+function logSpan(node: NodeClient, wanted: bigint): bigint {
+  return smallest(node.memory(createLogSpan).most ?? wanted, wanted)
+}
+
+/** The answer to a request for logs of `span` blocks; undefined where the node may give those of half as many. */
 async function unlessRefused(
   node: NodeClient,
   span: bigint,
   asked: Promise<readonly Log[]>,
 ): Promise<readonly Log[] | undefined> {
+  const memory = node.memory(createLogSpan)
   try {
     const answer = await asked
-    widenLogSpan(node, span)
+    // An eighth more may go next, since full blocks are refused earlier than empty ones.
+    if (memory.most === span) memory.most = span + greatest(span / 8n, 1n)
     return answer
   } catch (error) {
-    if (error instanceof NodeRpcError && halveLogSpan(node, span)) return undefined
+    if (!(error instanceof NodeRpcError)) throw error
+    // Where a single block is refused, the number of blocks is not the reason.
+    memory.most = span > 1n ? span / 2n : undefined
+    if (span > 1n) return undefined
     throw error
   }
 }

@@ -1,15 +1,14 @@
 import type { Hex } from 'viem'
-import { canonicalAddresses } from '../entrypoint/canonicalAddresses.js'
-import { versions } from '../entrypoint/versionFacts.js'
-import { ConfigError } from '../errors/configError.js'
+import { ConfigError } from '../base/errors/configError.js'
+import { canonicalAddresses } from '../erc4337/canonicalAddresses.js'
+import { versions } from '../erc4337/versionFacts.js'
+import { calldataFloorCalls, readCalldataFloor } from './chainRules.js'
 import type { ChainDefinition } from './definition/chainDefinition.js'
-import { decodeLineaFloor } from './fees/tipFloor.js'
 import type { NodeAnswer } from './jsonRpc.js'
 import type { NodeClient } from './nodeClient.js'
 import { NodeUnavailableError } from './nodeErrors.js'
 import { getCode } from './nodeReads.js'
-
-export { requireCalldataFloor } from './fees/calldataFloor.js'
+import { decodeLineaFloor } from './tipFloor.js'
 
 type Network = Pick<ChainDefinition, 'chainId' | 'entryPoints'>
 
@@ -63,8 +62,8 @@ type RawBlock = {
 
 /**
  * Checks that the chain's blocks are as its definition says.
- * @throws ConfigError when a bundle may be larger than a block, headers do not tell the tip that they are to tell, or there is
- * no base fee where transactions are to pay one, or the other way round; node trouble
+ * @throws ConfigError when a bundle may be larger than a block, headers do not tell the tip that they are to tell, or the
+ * chain is without EIP-1559; node trouble
  */
 export async function requireBlocks(
   node: NodeClient,
@@ -72,27 +71,21 @@ export async function requireBlocks(
     chainId,
     maxBundleGas,
     minimumTip,
-    transactionType,
-  }: Pick<ChainDefinition, 'chainId' | 'maxBundleGas' | 'minimumTip' | 'transactionType'>,
+  }: Pick<ChainDefinition, 'chainId' | 'maxBundleGas' | 'minimumTip'>,
 ): Promise<void> {
   const block = await node.request<RawBlock | null>('eth_getBlockByNumber', ['latest', false])
   const gasLimit = BigInt(block?.gasLimit ?? 0)
   if (gasLimit > 0n && gasLimit < maxBundleGas)
     throw new ConfigError(
-      `Chain ${chainId} has blocks of ${gasLimit} gas, less than maxBundleGas ${maxBundleGas}: set maxBundleGas to ${gasLimit} or less.`,
+      `Chain ${chainId} has blocks of ${gasLimit} gas, less than facts.maxBundleGas ${maxBundleGas}: set it to ${gasLimit} or less.`,
     )
   if (minimumTip === 'linea' && decodeLineaFloor(block?.extraData ?? '0x') === undefined)
     throw new ConfigError(
-      `The blocks of chain ${chainId} tell no minimum tip as Linea's do: correct minimumTip.`,
+      `The blocks of chain ${chainId} tell no minimum tip as Linea's do: correct facts.minimumTip.`,
     )
-  const baseFee = block?.baseFeePerGas ?? undefined
-  if (transactionType !== 'legacy' && baseFee === undefined)
+  if ((block?.baseFeePerGas ?? undefined) === undefined)
     throw new ConfigError(
-      `The blocks of chain ${chainId} have no base fee, so its nodes take no transactions of EIP-1559: set transactionType to legacy.`,
-    )
-  if (transactionType === 'legacy' && BigInt(baseFee ?? 0) > 0n)
-    throw new ConfigError(
-      `The blocks of chain ${chainId} have a base fee, which legacy transactions would not follow: leave transactionType out.`,
+      `The blocks of chain ${chainId} have no base fee, so its nodes take no transactions of EIP-1559, and Purser sends no others.`,
     )
 }
 
@@ -116,7 +109,23 @@ export async function doubtFinality(
   if (newest === undefined || final === undefined) return undefined
   const depth = Number(newest) - Number(final)
   if (depth <= 2 * finalityDepth) return undefined
-  return `the chain's own finality is ${depth} blocks behind its head, and finalityDepth is ${finalityDepth}`
+  return `the chain's own finality is ${depth} blocks behind its head, and facts.finalityDepth is ${finalityDepth}`
+}
+
+/**
+ * Checks that the chain has no floor price where its definition says so: operations with much call data would pay for
+ * less than the chain charges. The other way round they pay more than they need to, which a node that does not
+ * apply the floor to calls cannot show.
+ * @throws ConfigError in a sentence; node trouble
+ */
+export async function requireCalldataFloor(
+  node: NodeClient,
+  { chainId, calldataFloor }: Pick<ChainDefinition, 'chainId' | 'calldataFloor'>,
+): Promise<void> {
+  if (calldataFloor || !readCalldataFloor(await node.batch(calldataFloorCalls()))) return
+  throw new ConfigError(
+    `Chain ${chainId} has the floor price of calldata (EIP-7623), which facts.calldataFloor denies: set it to true.`,
+  )
 }
 
 const canonical = versions.map((version) => ({ version, address: canonicalAddresses[version] }))

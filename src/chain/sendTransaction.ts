@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Address, Hex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import { TransactionFailedError } from '../errors/tankErrors.js'
-import { pricedBy } from '../signing/transactionType.js'
+import { TransactionFailedError } from '../base/errors/sponsorshipErrors.js'
 import type { ChainDefinition } from './definition/chainDefinition.js'
 import { adviseFees } from './fees.js'
 import type { NodeClient } from './nodeClient.js'
@@ -17,15 +16,12 @@ import type { TransactionReceipt } from './transactionReceipt.js'
 
 export type SenderContext = {
   readonly node: NodeClient
-  readonly definition: Pick<
-    ChainDefinition,
-    'chainId' | 'pollInterval' | 'minimumTip' | 'transactionType'
-  >
+  readonly definition: Pick<ChainDefinition, 'chainId' | 'pollInterval' | 'minimumTip'>
   /** Milliseconds to wait for the receipt. */
   readonly patience?: number
 }
 
-export type TransactionRequest = {
+type TransactionRequest = {
   readonly to: Address
   readonly data: Hex
   /** wei */
@@ -34,8 +30,10 @@ export type TransactionRequest = {
 
 const DEFAULT_PATIENCE = 120_000
 
-/** By node and sender, the last transaction that is being sent. */
-const sending = new WeakMap<NodeClient, Map<Address, Promise<unknown>>>()
+/** By sender, the last transaction that is being sent. */
+function createSending(): Map<Address, Promise<unknown>> {
+  return new Map()
+}
 
 /** Runs `send` after what the same sender sends there, so that each finds the nonce of the one before taken. */
 function inTurn<Result>(
@@ -43,8 +41,7 @@ function inTurn<Result>(
   sender: Address,
   send: () => Promise<Result>,
 ): Promise<Result> {
-  const bySender = sending.get(node) ?? new Map<Address, Promise<unknown>>()
-  sending.set(node, bySender)
+  const bySender = node.memory(createSending)
   const last = bySender.get(sender) ?? Promise.resolve()
   const next = last.then(send, send)
   bySender.set(sender, next)
@@ -66,12 +63,12 @@ export async function sendTransaction(
   const { node, definition, patience = DEFAULT_PATIENCE } = context
   const account = privateKeyToAccount(key)
   const hash = await inTurn(node, account.address, () => signAndSend(context, account, request))
-  const deadline = Date.now() + patience
+  const deadline = performance.now() + patience
   for (;;) {
     const receipt = await receiptIfKnown(node, hash)
     if (receipt?.status === 1) return receipt
     if (receipt !== undefined) throw new TransactionFailedError('The transaction reverted', hash)
-    if (Date.now() > deadline) {
+    if (performance.now() > deadline) {
       throw new TransactionFailedError(`The transaction is not mined after ${patience} ms`, hash)
     }
     await delay(definition.pollInterval)
@@ -104,9 +101,8 @@ async function signAndSend(
   ])
   if (head === undefined) throw new Error('the node has no latest block')
   const { fast } = await adviseFees(node, head, definition)
-  const price = pricedBy(definition.transactionType, fast)
   const { chainId } = definition
   const transaction = { chainId, nonce, to, data, value, gas: BigInt(gas) }
-  const signed = await account.signTransaction({ ...transaction, ...price })
+  const signed = await account.signTransaction({ ...transaction, ...fast })
   return sendRawTransaction(node, signed)
 }

@@ -1,6 +1,15 @@
 import type { Hex } from 'viem'
-import { CannotSimulateError } from '../errors/simulationErrors.js'
-import type { AccessHints } from './accessHints.js'
+import { CannotSimulateError, TooCostlyError } from '../base/errors/simulationErrors.js'
+import { unixNow } from '../base/unixNow.js'
+import type { Fork, Miss, Outcome, State } from '../evm/index.js'
+import {
+  type Accesses,
+  type AccessHints,
+  type AccessMemory,
+  AccessPatterns,
+  learnAccesses,
+  predictReads,
+} from './accessPrediction.js'
 import { BlockGone } from './blockReads.js'
 import type { ChainRules } from './chainRules.js'
 import type { Head } from './head.js'
@@ -11,27 +20,22 @@ import { getBlock } from './nodeReads.js'
 import type { BlockView } from './state/blockView.js'
 import {
   type ChainViews,
+  comingView,
   createChainViews,
+  forksAt,
   newView,
   renewRules,
   sharedView,
 } from './state/chainViews.js'
-import { type AccessMemory, expectedReads, rememberTouched } from './state/expectedReads.js'
-import { openStateBefore } from './state/stateBefore.js'
-import { TouchMemory, type Traces } from './state/touchMemory.js'
-import { type KnownBlock, type StateAttempt, untilKnown } from './state/untilKnown.js'
-
-export type { Traces } from './state/touchMemory.js'
-export type { KnownBlock, Unfinished } from './state/untilKnown.js'
 
 /** An execution on complete state, and the block whose state it was. */
-export type ResolvedCall<Done> = { readonly result: Done; readonly known: KnownBlock }
+type ResolvedCall<Done> = { readonly result: Done; readonly known: KnownBlock }
 
 /**
  * Repeats `attempt` until no state that it needs is missing. Throws CannotSimulateError when the EVM
  * gives up, NodeUnavailableError when the node has no state to give.
  */
-export type WithState = <Done extends Traces & { readonly kind: 'done' }>(
+export type WithState = <Done extends Accesses & { readonly kind: 'done' }>(
   hints: AccessHints,
   attempt: StateAttempt<Done>,
 ) => Promise<ResolvedCall<Done>>
@@ -40,7 +44,7 @@ export type WithState = <Done extends Traces & { readonly kind: 'done' }>(
  * The same on the state before block `hash`, with what `hints` foresee of it. Nothing is learnt from it.
  * Throws CannotSimulateError also where the node does not have the block or its state.
  */
-export type WithStateBefore = <Done extends { readonly kind: 'done' }>(
+type WithStateBefore = <Done extends { readonly kind: 'done' }>(
   hash: Hex,
   hints: readonly AccessHints[],
   attempt: StateAttempt<Done>,
@@ -57,6 +61,12 @@ export type StateProvider = {
   withNewestState: WithState
   /** On the state in which a mined block begins, in that block's own environment. */
   withStateBefore: WithStateBefore
+  /** The same as `withState` by the rules of the fork that is near; by those of now where none is. */
+  withComingRules: WithState
+  /** The forks whose rules may hold soon: that of now, and before it changes the one that is announced and an hour away at most. */
+  forks(): readonly Fork[]
+  /** The rules that were detected last. */
+  rules(): ChainRules
   /** The rules by which contracts run in a block. */
   rulesOf(head: Head): Promise<ChainRules>
   stop(): void
@@ -66,8 +76,12 @@ export type StateProviderContext = {
   readonly node: NodeClient
   readonly heads: Pick<HeadFollower, 'current' | 'refresh' | 'onHead'>
   readonly chainId: number
+  /** See `ChainDefinition`; absent = no. */
+  readonly replacesCode?: boolean | undefined
   /** Called for every batch sent, with the number of its calls. */
   readonly onBatch?: (calls: number) => void
+  /** Called when other rules hold than before, or other ones are announced. */
+  readonly onRules?: (rules: ChainRules, before: ChainRules) => void
 }
 
 /** Blocks that are tried one after the other when the node has left each of them. */
@@ -83,17 +97,24 @@ type Provider = ChainViews & AccessMemory
  * or, where the node cannot, by number with a look at the hash afterwards.
  */
 export async function createStateProvider(context: StateProviderContext): Promise<StateProvider> {
-  const { node, heads, chainId, onBatch } = context
-  const views = await createChainViews({ node, chainId, onBatch }, heads.current())
-  const provider: Provider = { ...views, touches: new TouchMemory() }
-  const stop = heads.onHead(({ reorgedFrom }) => {
-    if (reorgedFrom !== undefined) provider.codes.forget(reorgedFrom)
+  const { node, heads, chainId, replacesCode, onBatch, onRules } = context
+  const views = await createChainViews({ node, chainId, onBatch, onRules }, heads.current())
+  const provider: Provider = { ...views, touches: new AccessPatterns() }
+  const stop = heads.onHead(({ head, reorgedFrom }) => {
+    const from = replacesCode ? 0n : reorgedFrom
+    if (from !== undefined) provider.codes.forget(from)
+    // The next execution asks again and reports what the node answers.
+    renewRules(provider, head).catch(() => undefined)
   })
   return {
     withState: async (hints, attempt) =>
       executeFrom(provider, heads.current(), sharedView, hints, attempt),
     withNewestState: async (hints, attempt) =>
       executeFrom(provider, await heads.refresh(), newView, hints, attempt),
+    withComingRules: async (hints, attempt) =>
+      executeFrom(provider, heads.current(), comingView, hints, attempt),
+    forks: () => forksAt(provider, Math.max(heads.current().timestamp, unixNow())),
+    rules: () => provider.dated.rules,
     withStateBefore: (hash, hints, attempt) => executeBefore(provider, hash, hints, attempt),
     async rulesOf(head) {
       await renewRules(provider, head)
@@ -104,7 +125,7 @@ export async function createStateProvider(context: StateProviderContext): Promis
 }
 
 /** Executes on the view of `first`, and on that of a newer head when the node has left the block. */
-async function executeFrom<Done extends Traces & { readonly kind: 'done' }>(
+async function executeFrom<Done extends Accesses & { readonly kind: 'done' }>(
   provider: Provider,
   first: Head,
   openView: (provider: Provider, head: Head) => Promise<BlockView>,
@@ -128,13 +149,13 @@ async function executeFrom<Done extends Traces & { readonly kind: 'done' }>(
 }
 
 /** Throws BlockGone when the node does not have the block of `view` any more. */
-async function executeOn<Done extends Traces & { readonly kind: 'done' }>(
+async function executeOn<Done extends Accesses & { readonly kind: 'done' }>(
   provider: Provider,
   view: BlockView,
   hints: AccessHints,
   attempt: StateAttempt<Done>,
 ): Promise<ResolvedCall<Done>> {
-  const { reads, isLearnt } = expectedReads(provider, hints, view)
+  const { reads, isLearnt } = predictReads(provider, hints, view)
   const hadRead = await view.fetch(reads)
   const { result, missed, ...run } = await untilKnown(
     view,
@@ -144,7 +165,7 @@ async function executeOn<Done extends Traces & { readonly kind: 'done' }>(
   )
   const hasRead = hadRead || run.hasRead
   if (hasRead && !provider.dated.rules.readsByHash) await requireCanonical(provider, view.head)
-  if (hasRead && (!isLearnt || missed)) rememberTouched(provider, hints, view, result)
+  if (hasRead && (!isLearnt || missed)) learnAccesses(provider, hints, view, result)
   return { result, known: view }
 }
 
@@ -157,7 +178,7 @@ async function executeBefore<Done extends { readonly kind: 'done' }>(
 ): Promise<ResolvedCall<Done>> {
   try {
     const { parent, known, fetch } = await openStateBefore(provider, hash)
-    const reads = hints.flatMap((each) => expectedReads(provider, each, known).reads)
+    const reads = hints.flatMap((each) => predictReads(provider, each, known).reads)
     await fetch(reads)
     const { result } = await untilKnown(known, reads, fetch, attempt)
     if (!provider.dated.rules.readsByHash) await requireCanonical(provider, parent)
@@ -171,4 +192,98 @@ async function executeBefore<Done extends { readonly kind: 'done' }>(
 async function requireCanonical({ node }: Provider, { number, hash }: Head): Promise<void> {
   const block = await getBlock(node, number)
   if (block?.hash !== hash) throw new BlockGone('replaced while it was read')
+}
+
+/** The state with which a mined block begins, as far as it is known. */
+type StateBefore = {
+  /** The block before, whose state that is. */
+  readonly parent: Head
+  /** That state, in the environment of the mined block. */
+  readonly known: KnownBlock
+  /** Reads parts of it that are not known yet, and resolves to whether the node had to be asked. */
+  fetch(misses: readonly Miss[]): Promise<boolean>
+}
+
+/** Opens the state before block `hash`. Throws BlockGone when the node does not have one of the two blocks. */
+async function openStateBefore(views: ChainViews, hash: Hex): Promise<StateBefore> {
+  const mined = await requireBlock(views, hash)
+  const parent = await requireBlock(views, mined.parentHash)
+  const view = await newView(views, parent)
+  const environment = await newView(views, mined)
+  await environment.fetch([])
+  const block = {
+    ...environment.block,
+    blockHash: (number: bigint) =>
+      number === parent.number ? parent.hash : view.block.blockHash(number),
+  }
+  return {
+    parent,
+    known: {
+      head: parent,
+      block,
+      account: (address) => view.account(address),
+      slot: (address, slot) => view.slot(address, slot),
+    },
+    fetch: (misses) => view.fetch(misses),
+  }
+}
+
+async function requireBlock({ node }: ChainViews, hash: Hex): Promise<Head> {
+  const block = await getBlock(node, hash)
+  if (block === undefined) throw new BlockGone(`block ${hash} is unknown`)
+  return block
+}
+
+/** An execution that did not come to its end. */
+export type Unfinished = Exclude<Outcome, { readonly kind: 'done' }>
+
+/** The known state of a block. */
+export type KnownBlock = State & Pick<BlockView, 'head' | 'block'>
+
+/**
+ * One execution in our EVM, with 'guess', on state that may still be incomplete; it may wait for its turn.
+ * `reads` is the state that has been read for it.
+ */
+type StateAttempt<Done> = (known: KnownBlock, reads: readonly Miss[]) => Promise<Done | Unfinished>
+
+/** Rounds of guessing; an execution that needs more follows its state from slot to slot. */
+const MAX_ROUNDS = 24
+/** Accounts and slots that one execution may ask for. */
+const MAX_READS = 4_000
+
+/**
+ * Repeats `attempt` until no state that it needs is missing; `reads` has been read. Resolves also to whether state
+ * was missing, and whether `fetch` had to ask the node for it. Throws CannotSimulateError when the EVM gives up.
+ */
+async function untilKnown<Done extends { readonly kind: 'done' }>(
+  known: KnownBlock,
+  reads: readonly Miss[],
+  fetch: (misses: readonly Miss[]) => Promise<boolean>,
+  attempt: StateAttempt<Done>,
+): Promise<{ readonly result: Done; readonly missed: boolean; readonly hasRead: boolean }> {
+  let hasRead = false
+  let missed = 0
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const end = await attempt(known, reads)
+    if (end.kind !== 'missing') return { result: requireDone(end), missed: missed > 0, hasRead }
+    missed += end.misses.length
+    if (missed > MAX_READS) throw new CannotSimulateError('it touches too much state')
+    hasRead = (await fetch(end.misses)) || hasRead
+  }
+  throw new CannotSimulateError(`its state is not known after ${MAX_ROUNDS} rounds of reading`)
+}
+
+function requireDone<Done extends { readonly kind: 'done' }>(
+  end: Done | Exclude<Unfinished, { readonly kind: 'missing' }>,
+): Done {
+  switch (end.kind) {
+    case 'done':
+      return end
+    case 'invalid':
+      throw new Error(`no node would run it: ${end.reason}`)
+    case 'exhausted':
+      throw new TooCostlyError(end.reason)
+    default:
+      throw new CannotSimulateError(end.reason)
+  }
 }

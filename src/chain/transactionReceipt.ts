@@ -1,5 +1,6 @@
 import type { Address, Hex } from 'viem'
-import type { Log } from '../entrypoint/entryPoint.js'
+import type { Log } from '../erc4337/entryPoint.js'
+import { NodeUnavailableError } from './nodeErrors.js'
 
 /** A bundle's transaction receipt as nodes give it, quantities decoded. */
 export type TransactionReceipt = {
@@ -17,7 +18,9 @@ export type TransactionReceipt = {
   readonly logsBloom: Hex
   readonly status: number
   readonly type: number
-  /** wei that a rollup took beside gas for the transaction's bytes; absent elsewhere. */
+  /** Gas of `gasUsed` that is the fee for data on layer 1 (Arbitrum); absent elsewhere. */
+  readonly gasUsedForL1?: bigint | undefined
+  /** wei that a rollup charged for the transaction's bytes on top of gas; absent elsewhere. */
   readonly l1Fee?: bigint | undefined
   /** The terms of the OP stack's operator fee, which comes on top (Isthmus, Jovian). */
   readonly operatorFee?:
@@ -37,7 +40,7 @@ export type RawLog = {
   readonly logIndex: Hex
 }
 
-/** A receipt as JSON-RPC carries it. Nodes without EIP-1559 give no `effectiveGasPrice`, those without EIP-2718 no `type`. */
+/** A receipt as JSON-RPC carries it. */
 export type RawReceipt = {
   readonly transactionHash: Hex
   readonly transactionIndex: Hex
@@ -48,11 +51,12 @@ export type RawReceipt = {
   readonly contractAddress?: Address | null
   readonly cumulativeGasUsed: Hex
   readonly gasUsed: Hex
-  readonly effectiveGasPrice?: Hex | null
+  readonly effectiveGasPrice: Hex
   readonly logs: readonly RawLog[]
   readonly logsBloom: Hex
   readonly status?: Hex
   readonly type?: Hex
+  readonly gasUsedForL1?: Hex | null
   readonly l1Fee?: Hex | null
   readonly operatorFeeScalar?: Hex | null
   readonly operatorFeeConstant?: Hex | null
@@ -73,10 +77,9 @@ export function decodeLog(raw: RawLog): Log {
   }
 }
 
-/** @param raw with the price, see `decodeReceipts` */
-export function decodeReceipt(
-  raw: RawReceipt & { readonly effectiveGasPrice: Hex },
-): TransactionReceipt {
+/** @throws NodeUnavailableError for one without its price, by which a bundle would be booked as free */
+export function decodeReceipt(raw: RawReceipt): TransactionReceipt {
+  if (!raw.effectiveGasPrice) throw new NodeUnavailableError('its receipts lack effectiveGasPrice')
   return {
     transactionHash: lower(raw.transactionHash),
     transactionIndex: Number(raw.transactionIndex),
@@ -92,6 +95,7 @@ export function decodeReceipt(
     logsBloom: lower(raw.logsBloom),
     status: Number(raw.status ?? 1),
     type: Number(raw.type ?? 0),
+    ...(raw.gasUsedForL1 && { gasUsedForL1: BigInt(raw.gasUsedForL1) }),
     ...decodeDataFee(raw),
   }
 }

@@ -56,7 +56,7 @@ const entries: Readonly<Record<string, Entry>> = {
   },
   operation: {
     description: 'operations that were accepted, and what became of them',
-    load: async () => (await import('./commands/operationCommands.js')).defineOperationCommand,
+    load: async () => (await import('./commands/recordCommands.js')).defineOperationCommand,
   },
   webhook: {
     description: 'webhooks that approve sponsorships',
@@ -64,11 +64,11 @@ const entries: Readonly<Record<string, Entry>> = {
   },
   decision: {
     description: 'why operations were sponsored or refused',
-    load: async () => (await import('./commands/decisionCommands.js')).defineDecisionCommand,
+    load: async () => (await import('./commands/recordCommands.js')).defineDecisionCommand,
   },
   refusal: {
     description: 'requests about operations that were refused, and why',
-    load: async () => (await import('./commands/refusalCommands.js')).defineRefusalCommand,
+    load: async () => (await import('./commands/recordCommands.js')).defineRefusalCommand,
   },
   explain: {
     description: 'what a code means, and what to do: AA25, STO-021, BUDGET_EXCEEDED, -32508',
@@ -80,19 +80,22 @@ const entries: Readonly<Record<string, Entry>> = {
   },
   subscription: {
     description: "where an app's events are delivered",
-    load: async () =>
-      (await import('./commands/subscriptionCommands.js')).defineSubscriptionCommand,
+    load: async () => (await import('./commands/webhookCommands.js')).defineSubscriptionCommand,
   },
   audit: {
     description: 'who changed what',
-    load: async () => (await import('./commands/auditCommands.js')).defineAuditCommand,
+    load: async () => (await import('./commands/recordCommands.js')).defineAuditCommand,
+  },
+  lease: {
+    description: 'which process bundles on which chain',
+    load: async () => (await import('./commands/leaseCommands.js')).defineLeaseCommand,
   },
   keys: {
     description: 'the master key, under which secrets are stored',
     load: async () => (await import('./commands/keysCommands.js')).defineKeysCommand,
   },
   storage: {
-    description: 'the room that records take in the database',
+    description: 'the disk space that records use in the database',
     load: async () => (await import('./commands/storageCommand.js')).defineStorageCommand,
   },
   migrate: {

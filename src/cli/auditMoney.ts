@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
-import type { Database } from '../store/database.js'
-import { type AuditEntry, audited } from '../store/tenants/audit.js'
+import type { Database } from '../db/database.js'
+import { type AuditEntry, audited } from '../tenants/audit.js'
 import { commandActor } from './commandActor.js'
 
 /** The object of a change, and the app that it concerns. */

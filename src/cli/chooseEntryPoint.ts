@@ -1,13 +1,13 @@
+import { ConfigError } from '../base/errors/configError.js'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import { requireEntryPoints } from '../chain/requireChain.js'
-import { createEntryPoint } from '../entrypoint/createEntryPoint.js'
-import type { EntryPoint } from '../entrypoint/entryPoint.js'
-import { ConfigError } from '../errors/configError.js'
+import { createEntryPoint } from '../erc4337/createEntryPoint.js'
+import type { EntryPoint } from '../erc4337/entryPoint.js'
 
 type Network = Pick<ChainDefinition, 'chainId' | 'entryPoints'>
 
-/** The flag by which commands are told the version. */
+/** The flag that names the version. */
 export const entryPointFlag = [
   '--entry-point <version>',
   'version of the EntryPoint; needed where the chain has several',

@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os'
-import type { Actor } from '../store/tenants/audit.js'
+import type { Actor } from '../tenants/audit.js'
 
-/** A command acts for whoever may run it on this machine. */
+/** A command acts as the system user who runs it. */
 export function commandActor(): Actor {
   return {
     kind: 'command',

@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
-import type { DevToken } from '../devnet/devTokens.js'
-import type { Version } from '../entrypoint/entryPoint.js'
+import type { Version } from '../erc4337/entryPoint.js'
+import type { DevToken } from './devnet/devTokens.js'
 
 /** The content of DIR/dev.json, which `purser dev` writes for scripts and tests when it is ready. */
 export type DevInfo = {

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest'
+import { ConfigError } from '../base/errors/configError.js'
+import { ListenError, ServiceLockLostError } from '../base/errors/processErrors.js'
+import { TankError } from '../base/errors/sponsorshipErrors.js'
 import { NodeRpcError, NodeUnavailableError } from '../chain/nodeErrors.js'
-import { DevChainError } from '../devnet/devChainError.js'
-import { ConfigError } from '../errors/configError.js'
-import { ListenError } from '../errors/listenError.js'
-import { ServiceLockLostError } from '../errors/serviceLockLostError.js'
-import { TankError } from '../errors/tankErrors.js'
+import { DevChainError } from './devnet/devChainError.js'
 import { explainFailure } from './explainFailure.js'
 
 test.each([
@@ -18,7 +17,7 @@ test.each([
   expect(explainFailure(error)).toBe(error.message)
 })
 
-test('what a node refuses is told as its own words', () => {
+test('a refusal of a node is shown in its own words', () => {
   expect(explainFailure(new NodeRpcError(-32000, 'insufficient funds', undefined))).toBe(
     "The chain's node refused: insufficient funds",
   )

@@ -1,10 +1,12 @@
+import { ConfigError } from '../base/errors/configError.js'
+import {
+  ListenError,
+  ServiceLockLostError,
+  SignerUnavailableError,
+} from '../base/errors/processErrors.js'
+import { PurserError } from '../base/errors/purserError.js'
 import { NodeRpcError } from '../chain/nodeErrors.js'
-import { DevChainError } from '../devnet/devChainError.js'
-import { ConfigError } from '../errors/configError.js'
-import { ListenError } from '../errors/listenError.js'
-import { PurserError } from '../errors/purserError.js'
-import { ServiceLockLostError } from '../errors/serviceLockLostError.js'
-import { SignerUnavailableError } from '../errors/signerErrors.js'
+import { DevChainError } from './devnet/devChainError.js'
 
 /** Errors whose messages are written for the user of the command. */
 const expected = [

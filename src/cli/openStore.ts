@@ -1,36 +1,42 @@
 import { chmodSync, existsSync, mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Logger } from 'pino'
+import { ConfigError } from '../base/errors/configError.js'
 import { faultPoint } from '../base/faults.js'
 import type { Config } from '../config/options.js'
-import { ConfigError } from '../errors/configError.js'
-import { type Connection, type Database, openDatabase } from '../store/database.js'
-import { hasSchema, migrate } from '../store/migrate.js'
-import { durabilityRisks, durabilitySettings } from '../store/postgres/durability.js'
-import { startEmbeddedPostgres } from '../store/postgres/embeddedPostgres.js'
+import { type Connection, type Database, openDatabase } from '../db/database.js'
+import { durabilityRisks, durabilitySettings } from '../db/embedded/durability.js'
+import { startEmbeddedPostgres } from '../db/embedded/embeddedPostgres.js'
+import { hasSchema, migrate } from '../db/migrate.js'
+import { createTroubleMemory } from '../db/storageTrouble.js'
 import {
   fittingMasterKey,
   type KeyPlace,
   missingKey,
   requireMasterKey,
-} from '../tenancy/masterKey.js'
-import { readMasterKey } from '../tenancy/secrets.js'
+} from '../tenants/masterKey.js'
+import { readMasterKey } from '../tenants/secrets.js'
+
+/** Connections for lists and for what administrators do; an overview asks five questions at once. */
+const ADMIN_POOL = 5
 
 export type Store = {
   readonly connection: Connection
   readonly database: Database
+  /** The same database for lists, administration and retention, whose statements are planned one by one. */
+  readonly adminDatabase: Database
   readonly masterKey: Buffer
   /** Ends an embedded database too, unless another process uses it. */
   close(): Promise<void>
 }
 
 /** The store for a command: it makes nothing, and most commands need no master key. */
-export type CommandStore = Omit<Store, 'masterKey'> & {
+export type CommandStore = OpenDatabase & {
   /** Throws ConfigError where there is none. */
   masterKey(): Buffer
 }
 
-type OpenDatabase = Omit<Store, 'masterKey'>
+type OpenDatabase = Omit<Store, 'masterKey' | 'adminDatabase'>
 
 async function connectionOf(config: Config, logger: Logger) {
   if (config.databaseUrl === undefined) return startEmbeddedPostgres(config.data, logger)
@@ -59,7 +65,7 @@ function openDataFolder({ data }: Config): void {
   }
 }
 
-/** The server's or the driver's own words: to callers of the API they are not told, to the operator they are. */
+/** The message of the server or the driver: for the operator, never for callers of the API. */
 function reasonOf(error: Error): string {
   const { cause } = error
   const words = (cause instanceof Error && cause.message) || error.message || 'it does not answer'
@@ -71,15 +77,22 @@ async function openPrepared<Prepared>(
   config: Config,
   logger: Logger,
   prepare: (database: Database) => Promise<Prepared>,
-): Promise<OpenDatabase & { readonly prepared: Prepared }> {
+): Promise<Omit<Store, 'masterKey'> & { readonly prepared: Prepared }> {
   const { connection, stop } = await connectionOf(config, logger)
-  const database = openDatabase(connection, logger)
+  const trouble = createTroubleMemory(logger)
+  const database = openDatabase(connection, logger, { trouble })
+  // A pool connects when it is first used.
+  const adminDatabase = openDatabase(connection, logger, {
+    size: ADMIN_POOL,
+    plans: 'ordinary',
+    trouble,
+  })
   const close = async () => {
-    await database.destroy()
+    await Promise.all([database.destroy(), adminDatabase.destroy()])
     await stop()
   }
   try {
-    return { connection, database, close, prepared: await prepare(database) }
+    return { connection, database, adminDatabase, close, prepared: await prepare(adminDatabase) }
   } catch (cause) {
     await close()
     if (cause instanceof ConfigError) throw cause
@@ -130,9 +143,9 @@ export async function withDatabase<Result>(
   run: (opened: OpenDatabase) => Promise<Result>,
 ): Promise<Result> {
   requireCluster(config)
-  const { prepared: _, ...opened } = await openPrepared(config, logger, prepare)
+  const { prepared: _, adminDatabase, ...opened } = await openPrepared(config, logger, prepare)
   try {
-    return await run(opened)
+    return await run({ ...opened, database: adminDatabase })
   } finally {
     await opened.close()
   }

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import { ConfigError } from '../base/errors/configError.js'
 import { type LoadedConfig, loadConfig } from '../config/loadConfig.js'
 import {
   type Config,
@@ -8,8 +9,6 @@ import {
   options,
   variableOf,
 } from '../config/options.js'
-import { ConfigError } from '../errors/configError.js'
-import { warnOfSecret } from './warnOfSecret.js'
 
 /** The options of every command that serves. */
 export const serviceOptions: readonly OptionName[] = [
@@ -20,10 +19,8 @@ export const serviceOptions: readonly OptionName[] = [
   'masterKey',
   'logLevel',
   'chains',
-  'blockTime',
   'webhookAllow',
   'debugMethods',
-  'minSponsorshipSeconds',
   'maxSponsorshipSeconds',
   'operatorToken',
   'adminListen',
@@ -35,14 +32,8 @@ export const serviceOptions: readonly OptionName[] = [
   'trustedProxies',
   'keyRate',
   'ipRate',
-  'senderRate',
-  'simulationsPerKey',
-  'simulationWorkers',
-  'simulations',
   'nativePrices',
-  'decisionRetentionDays',
-  'operationRetentionDays',
-  'refusalRetentionDays',
+  'retentionDays',
 ]
 
 function describeDefault(name: OptionName): string {
@@ -84,4 +75,12 @@ export function warnOfSecrets(flags: Readonly<Record<string, unknown>>): void {
   for (const name of Object.keys(options) as OptionName[])
     if (isSecret(name) && flags[name] !== undefined)
       warnOfSecret(flagOf(name), `${variableOf(name)} or ${variableOf(name)}_FILE`)
+}
+
+/**
+ * Says on the terminal that a secret was given as a flag. Every user of the machine can read the arguments
+ * of a process, and shells keep them.
+ */
+export function warnOfSecret(flag: string, otherWays: string): void {
+  console.error(`Warning: others on this machine can read what ${flag} says; use ${otherWays}.`)
 }

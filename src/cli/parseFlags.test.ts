@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { formatEther, getAddress, parseEther } from 'viem'
 import { describe, expect, test } from 'vitest'
-import { ConfigError } from '../errors/configError.js'
-import { parseAddress, parseAmount, parseKey, parseName, parseSponsor } from './parseFlags.js'
+import { ConfigError } from '../base/errors/configError.js'
+import { parseAddress, parseAmount, parseKey, parseName } from './parseFlags.js'
 
 describe('parseName', () => {
   test.each([
@@ -23,19 +23,6 @@ describe('parseName', () => {
       expect(() => parseName(name)).toThrow(ConfigError)
     },
   )
-})
-
-test('a sponsor is a name, perhaps with an icon, or nobody', () => {
-  const icon = 'https://shop.example/icon.png'
-  expect(parseSponsor(' Shop ', icon)).toEqual({ name: 'Shop', icon })
-  expect(parseSponsor('Shop', undefined)).toEqual({ name: 'Shop' })
-  expect(parseSponsor(undefined, undefined)).toBeNull()
-  for (const [name, uri] of [
-    [undefined, icon],
-    ['', icon],
-    ['Shop', 'http://shop.example/icon.png'],
-  ] as const)
-    expect(() => parseSponsor(name, uri)).toThrow(ConfigError)
 })
 
 describe('parseAmount', () => {

@@ -1,10 +1,8 @@
 import { readFileSync } from 'node:fs'
 import type { Address, Hex } from 'viem'
 import { isAddress, parseEther } from 'viem/utils'
-import { ConfigError } from '../errors/configError.js'
-import type { AppSponsor } from '../store/schema.js'
-import { isSponsorIcon, sponsorIconRule } from '../tenancy/sponsorIcon.js'
-import { warnOfSecret } from './warnOfSecret.js'
+import { ConfigError } from '../base/errors/configError.js'
+import { warnOfSecret } from './optionFlags.js'
 
 /** A name for people; one that spans lines would break the lists. */
 export function parseName(text = '', flag = '--name'): string {
@@ -12,18 +10,6 @@ export function parseName(text = '', flag = '--name'): string {
   if (name === '' || name.length > 100 || /[\p{Cc}\p{Zl}\p{Zp}]/u.test(name))
     throw new ConfigError(`${flag} must have 1 to 100 printable characters.`)
   return name
-}
-
-/** The sponsor that wallets show; null = nobody. */
-export function parseSponsor(
-  name: string | undefined,
-  icon: string | undefined,
-): AppSponsor | null {
-  if (icon !== undefined && !isSponsorIcon(icon))
-    throw new ConfigError(`--icon must be ${sponsorIconRule}.`)
-  if (name !== undefined) return { name: parseName(name), ...(icon !== undefined && { icon }) }
-  if (icon !== undefined) throw new ConfigError('--icon needs --name.')
-  return null
 }
 
 /** wei */

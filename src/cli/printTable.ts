@@ -1,5 +1,7 @@
 function text(value: unknown): string {
   if (value instanceof Date) return value.toISOString()
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return JSON.stringify(value)
   return value === null || value === undefined ? '-' : String(value)
 }
 

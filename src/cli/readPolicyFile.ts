@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 import { parse } from 'yaml'
-import { ConfigError } from '../errors/configError.js'
+import { ConfigError } from '../base/errors/configError.js'
 
 /** A policy has 1 MB of terms at most; what is larger is no policy and is not read. */
 const MAX_BYTES = 2 * 2 ** 20

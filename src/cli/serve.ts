@@ -1,19 +1,21 @@
 import type { Logger } from 'pino'
 import { requireFreePort } from '../api/startApi.js'
+import { ConfigError } from '../base/errors/configError.js'
+import { ServiceLockLostError } from '../base/errors/processErrors.js'
 import { armedFault } from '../base/faults.js'
+import { loopback } from '../base/outbound/networkGuard.js'
 import { stopAll } from '../base/stopAll.js'
+import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import type { Instance } from '../config/instance.js'
 import type { LoadedConfig } from '../config/loadConfig.js'
 import type { Config } from '../config/options.js'
 import { resolveChains } from '../config/resolveChains.js'
-import { ConfigError } from '../errors/configError.js'
-import { ServiceLockLostError } from '../errors/serviceLockLostError.js'
-import type { Siblings } from '../metrics/createMetrics.js'
-import { loopback } from '../outbound/networkGuard.js'
+import { holdServiceLock, type ServiceLock } from '../db/embedded/serviceLock.js'
 import { type Service, startServer } from '../service/startServer.js'
-import { holdServiceLock, type ServiceLock } from '../store/postgres/serviceLock.js'
-import { tryMasterKey } from '../tenancy/masterKey.js'
-import { openTraces } from '../traces/openTraces.js'
+import type { Siblings } from '../telemetry/createMetrics.js'
+import { openTraces } from '../telemetry/traces/openTraces.js'
+import { tryMasterKey } from '../tenants/masterKey.js'
+import { awaitDatabase } from './awaitDatabase.js'
 import { boundHeapGrowth } from './boundHeapGrowth.js'
 import { createServiceLogger, type ServiceLogger } from './createLogger.js'
 import type { DevChain } from './dev/devChain.js'
@@ -34,12 +36,26 @@ export type RunningService = {
 }
 
 /**
+ * The configured chains with their keys.
+ * @throws ConfigError when a key is missing, or nothing is to be served
+ */
+function requireChains(config: Config, withDevChain: boolean): readonly ChainDefinition[] {
+  const configured = resolveChains(config.chains, process.env, config.role)
+  if (configured.length === 0 && !withDevChain)
+    throw new ConfigError(
+      'No chain is configured: add "chains" to the configuration file, or ask for --embedded-chain.',
+    )
+  return configured
+}
+
+/**
  * Everything that `purser dev` and `purser serve` run, started in order and stopped in reverse, also
  * when a part does not start.
  * @throws ConfigError, ListenError, DevChainError in one sentence
  */
 async function startService(
   config: Config,
+  configured: readonly ChainDefinition[],
   withDevChain: boolean,
   logger: Logger,
   instance: Instance,
@@ -49,11 +65,6 @@ async function startService(
   const undo: (() => Promise<void>)[] = []
   if (armedFault) logger.warn({ fault: armedFault }, 'this process will kill itself: PURSER_FAULT')
   try {
-    const configured = resolveChains(config.chains, process.env, config.role)
-    if (configured.length === 0 && !withDevChain)
-      throw new ConfigError(
-        'No chain is configured: add "chains" to the configuration file, or ask for --embedded-chain.',
-      )
     await requireFreePort(config.host, config.port)
     if (config.adminListen) await requireFreePort(config.adminListen.host, config.adminListen.port)
     const traces = await openTraces(process.env, logger)
@@ -172,7 +183,7 @@ export function untilAskedToStop(
   })
 }
 
-/** What a process of a group shares with those beside it. */
+/** What a process of a group shares with the others. */
 type MemberParts = { readonly siblings: Siblings; readonly level: SharedLevel }
 
 /**
@@ -192,8 +203,12 @@ export async function serve(
   const keepLevel = toggleOnSignal(serviceLogger)
   // In a group a terminal's interrupt is for the parent.
   const stopSignal = untilAskedToStop(member && ['SIGTERM'])
+  // A mistake in the configuration is reported before anything is waited for.
+  const configured = requireChains(config, withDevChain)
+  if (!(await awaitDatabase(config, logger, stopSignal))) return keepLevel()
   const service = await startService(
     config,
+    configured,
     withDevChain,
     logger,
     instanceOf(

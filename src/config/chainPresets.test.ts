@@ -1,23 +1,34 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { dataFeeKinds } from '../chain/definition/dataFee.js'
-import { type ChainPreset, chainPresets, presetNames } from './chainPresets.js'
-import { chainEntry, toChainDefinition } from './chainSchema.js'
+import { type ChainDefinition, dataFeeKinds } from '../chain/definition/chainDefinition.js'
+import { chainEntry, type ChainPreset, chainPresets, presetNames } from './chainPresets.js'
+import { resolveChains } from './resolveChains.js'
 
 const rpcUrls = ['http://127.0.0.1:8545']
 const executorKeys = [`0x${'11'.repeat(32)}` as const]
-function parse(chain: object) {
-  return toChainDefinition(chainEntry.parse(chain), (key) => key as `0x${string}`)
+function parse(chain: object): ChainDefinition {
+  const [definition] = resolveChains([chainEntry.parse({ executorKeys, ...chain })], {}, [
+    'bundler',
+  ])
+  if (definition === undefined) throw new Error('one chain is resolved to one')
+  return definition
 }
 
 test.each(presetNames)('%s, nodes and keys are a whole configuration', (preset) => {
   const definition = parse({ preset, rpcUrls, executorKeys })
   const known: ChainPreset = chainPresets[preset]
-  const { dataFee = 'none', minimumTip, maxBundleGas = 16_777_216, ...facts } = known
+  const { facts, ...others } = known
+  const {
+    dataFee = 'none',
+    nativeCoin = 'ETH',
+    minimumTip,
+    maxBundleGas = 16_777_216,
+    ...rest
+  } = facts
   const gas = { maxBundleGas: BigInt(maxBundleGas) }
-  expect(definition).toMatchObject({ ...facts, ...gas, dataFee, rpcUrls, executorKeys })
+  const expected = { ...others, ...rest, ...gas, dataFee, nativeCoin, rpcUrls, executorKeys }
+  expect(definition).toMatchObject(expected)
   expect(String(definition.minimumTip)).toBe(String(minimumTip))
-  expect(definition.nativeCoin).toBe(known.nativeCoin ?? 'ETH')
   expect(dataFeeKinds).toContain(dataFee)
   expect(definition).not.toHaveProperty('preset')
 })
@@ -29,9 +40,11 @@ test('each preset is another chain', () => {
 })
 
 test('what a chain configures itself wins over its preset', () => {
-  const definition = parse({ preset: 'base', rpcUrls, finalityDepth: 7, name: 'mine' })
+  const facts = { preconfirmations: false, finalityDepth: 7 }
+  const definition = parse({ preset: 'base', rpcUrls, name: 'mine', facts })
   expect(definition).toMatchObject({ chainId: 8_453, finalityDepth: 7, name: 'mine' })
   expect(definition).toMatchObject({ dataFee: 'opStack', maxBundleBytes: 90_000 })
+  expect(definition.preconfirmations).toBe(false)
 })
 
 test('a chainId that the preset contradicts is refused, and so is an unknown preset', () => {
@@ -55,12 +68,13 @@ const [begin, end] = [
 function table(): string {
   const rows = presetNames.map((name) => {
     const preset: ChainPreset = chainPresets[name]
-    const { chainId, nativeCoin = 'ETH', dataFee = 'none', minimumTip = '' } = preset
-    const { pollInterval, finalityDepth, resubmitAfter, maxBundleGas, maxBundleBytes } = preset
-    const sizes = [maxBundleGas, maxBundleBytes].map((size) => size ?? '')
+    const { chainId, facts } = preset
+    const { pollInterval, finalityDepth, resubmitAfter } = facts
+    const { nativeCoin = 'ETH', dataFee = 'none', minimumTip = '' } = facts
+    const sizes = [facts.maxBundleGas ?? '', facts.maxBundleBytes ?? '']
     const times = [pollInterval, resubmitAfter, finalityDepth]
-    const charged = preset.chargedGas ?? ''
-    const floor = preset.calldataFloor ?? ''
+    const charged = facts.chargedGas ?? ''
+    const floor = facts.calldataFloor ?? ''
     const cells = [
       `\`${name}\``,
       chainId,

@@ -1,26 +1,12 @@
-import type { ChargedGas } from '../chain/definition/chargedGas.js'
-import type { DataFeeKind } from '../chain/definition/dataFee.js'
+import { z } from 'zod'
+import { chainSchema, type factsSchema } from '../chain/definition/chainDefinition.js'
 
 /** What is known of a public chain, for operators who only name it. */
 export type ChainPreset = {
   readonly chainId: number
   readonly name: string
-  /** Absent = ETH. */
-  readonly nativeCoin?: string
-  /** wei per gas that nodes ask for, or `linea`. */
-  readonly minimumTip?: string
-  readonly maxBundleGas?: number
-  /** Absent = the gas used. */
-  readonly chargedGas?: ChargedGas
-  /** Absent where the chain has the floor price of calldata (EIP-7623), or where that is not known. */
-  readonly calldataFloor?: false
-  /** Absent where the chain takes nothing for data beside its gas. */
-  readonly dataFee?: DataFeeKind
-  readonly pollInterval: number
-  readonly finalityDepth: number
-  readonly resubmitAfter: number
-  readonly maxBundleBytes?: number
-  readonly preconfirmations?: true
+  /** Absent where they are Ethereum's; `calldataFloor` also where it is not known. */
+  readonly facts: z.input<typeof factsSchema>
 }
 
 /** Blocks of two seconds; a block counts as final once L1 has finalised it, some 15 minutes later. */
@@ -33,126 +19,156 @@ const flashblocks = { preconfirmations: true } as const
 
 /** Nodes of the OP stack and of Arbitrum take smaller transactions than Ethereum's. */
 const opStack = { dataFee: 'opStack', maxBundleBytes: 90_000 } as const
-const arbitrum = { dataFee: 'arbitrum', maxBundleBytes: 90_000, ...quarterSecond } as const
+const arbitrum = { dataFee: 'arbitrum', maxBundleBytes: 90_000 } as const
 
 /** EIP-7623 is in the rules of Prague, but not everywhere: these chains charge 4/16 gas a byte whatever is executed. */
 const noFloor = { calldataFloor: false } as const
 
 /**
  * Public chains by name. All that a chain can tell itself is compared at start: its id, its EntryPoints, its way of
- * charging for data, the gas of its blocks, Linea's tips. Any key of a configured chain wins over its preset's.
+ * charging for data, the gas of its blocks, Linea's tips. Any key of a configured chain, and any of its facts, wins over its preset's.
  */
 export const chainPresets = {
   ethereum: {
     chainId: 1,
     name: 'Ethereum',
-    pollInterval: 2_000,
-    finalityDepth: 64,
-    resubmitAfter: 30_000,
+    facts: { pollInterval: 2_000, finalityDepth: 64, resubmitAfter: 30_000 },
   },
-  optimism: { chainId: 10, name: 'OP Mainnet', minimumTip: '100000', ...opStack, ...twoSeconds },
-  base: { chainId: 8_453, name: 'Base', ...opStack, ...twoSeconds, ...flashblocks },
-  unichain: { chainId: 130, name: 'Unichain', ...opStack, ...oneSecond, ...flashblocks },
-  worldchain: { chainId: 480, name: 'World Chain', ...opStack, ...twoSeconds },
-  ink: { chainId: 57_073, name: 'Ink', ...opStack, ...oneSecond },
-  soneium: { chainId: 1_868, name: 'Soneium', ...opStack, ...twoSeconds },
-  zora: { chainId: 7_777_777, name: 'Zora', ...opStack, ...twoSeconds },
-  mode: { chainId: 34_443, name: 'Mode', ...opStack, ...twoSeconds },
-  lisk: { chainId: 1_135, name: 'Lisk', ...opStack, ...twoSeconds },
-  celo: { chainId: 42_220, name: 'Celo', nativeCoin: 'CELO', ...opStack, ...oneSecond },
-  opbnb: { chainId: 204, name: 'opBNB', nativeCoin: 'BNB', ...opStack, ...quarterSecond },
+  optimism: {
+    chainId: 10,
+    name: 'OP Mainnet',
+    facts: { ...twoSeconds, ...opStack, minimumTip: '100000' },
+  },
+  base: { chainId: 8_453, name: 'Base', facts: { ...twoSeconds, ...opStack, ...flashblocks } },
+  unichain: { chainId: 130, name: 'Unichain', facts: { ...oneSecond, ...opStack, ...flashblocks } },
+  worldchain: { chainId: 480, name: 'World Chain', facts: { ...twoSeconds, ...opStack } },
+  ink: { chainId: 57_073, name: 'Ink', facts: { ...oneSecond, ...opStack } },
+  soneium: { chainId: 1_868, name: 'Soneium', facts: { ...twoSeconds, ...opStack } },
+  zora: { chainId: 7_777_777, name: 'Zora', facts: { ...twoSeconds, ...opStack } },
+  mode: { chainId: 34_443, name: 'Mode', facts: { ...twoSeconds, ...opStack } },
+  lisk: { chainId: 1_135, name: 'Lisk', facts: { ...twoSeconds, ...opStack } },
+  celo: { chainId: 42_220, name: 'Celo', facts: { ...oneSecond, ...opStack, nativeCoin: 'CELO' } },
+  opbnb: {
+    chainId: 204,
+    name: 'opBNB',
+    facts: { ...quarterSecond, ...opStack, nativeCoin: 'BNB' },
+  },
   mantle: {
     chainId: 5_000,
     name: 'Mantle',
-    nativeCoin: 'MNT',
-    dataFee: 'opStackTokenRatio',
-    maxBundleBytes: 90_000,
-    ...twoSeconds,
+    facts: { ...twoSeconds, ...opStack, nativeCoin: 'MNT', dataFee: 'opStackTokenRatio' },
   },
-  arbitrum: { chainId: 42_161, name: 'Arbitrum One', ...arbitrum, ...noFloor },
-  'arbitrum-nova': { chainId: 42_170, name: 'Arbitrum Nova', ...arbitrum, ...noFloor },
-  apechain: { chainId: 33_139, name: 'ApeChain', nativeCoin: 'APE', ...arbitrum },
+  arbitrum: {
+    chainId: 42_161,
+    name: 'Arbitrum One',
+    facts: { ...quarterSecond, ...arbitrum, ...noFloor },
+  },
+  'arbitrum-nova': {
+    chainId: 42_170,
+    name: 'Arbitrum Nova',
+    facts: { ...quarterSecond, ...arbitrum, ...noFloor },
+  },
+  apechain: {
+    chainId: 33_139,
+    name: 'ApeChain',
+    facts: { ...quarterSecond, ...arbitrum, nativeCoin: 'APE' },
+  },
   // The fee grows with the square of the size: small bundles cost less for each operation.
   scroll: {
     chainId: 534_352,
     name: 'Scroll',
-    dataFee: 'scroll',
-    maxBundleBytes: 4_096,
-    ...twoSeconds,
+    facts: { ...twoSeconds, dataFee: 'scroll', maxBundleBytes: 4_096 },
   },
-  linea: { chainId: 59_144, name: 'Linea', minimumTip: 'linea', ...twoSeconds },
-  taiko: { chainId: 167_000, name: 'Taiko', ...twoSeconds },
+  linea: { chainId: 59_144, name: 'Linea', facts: { ...twoSeconds, minimumTip: 'linea' } },
+  taiko: { chainId: 167_000, name: 'Taiko', facts: twoSeconds },
   polygon: {
     chainId: 137,
     name: 'Polygon PoS',
-    nativeCoin: 'POL',
-    minimumTip: '25000000000',
-    pollInterval: 1_000,
-    finalityDepth: 256,
-    resubmitAfter: 8_000,
+    facts: {
+      nativeCoin: 'POL',
+      minimumTip: '25000000000',
+      pollInterval: 1_000,
+      finalityDepth: 256,
+      resubmitAfter: 8_000,
+    },
   },
   bnb: {
     chainId: 56,
     name: 'BNB Chain',
-    nativeCoin: 'BNB',
-    minimumTip: '50000000',
-    pollInterval: 500,
-    finalityDepth: 64,
-    resubmitAfter: 5_000,
+    facts: {
+      nativeCoin: 'BNB',
+      minimumTip: '50000000',
+      pollInterval: 500,
+      finalityDepth: 64,
+      resubmitAfter: 5_000,
+    },
   },
   gnosis: {
     chainId: 100,
     name: 'Gnosis',
-    nativeCoin: 'xDAI',
-    pollInterval: 2_000,
-    finalityDepth: 64,
-    resubmitAfter: 15_000,
+    facts: { nativeCoin: 'xDAI', pollInterval: 2_000, finalityDepth: 64, resubmitAfter: 15_000 },
   },
   berachain: {
     chainId: 80_094,
     name: 'Berachain',
-    nativeCoin: 'BERA',
-    pollInterval: 1_000,
-    finalityDepth: 64,
-    resubmitAfter: 8_000,
+    facts: { nativeCoin: 'BERA', pollInterval: 1_000, finalityDepth: 64, resubmitAfter: 8_000 },
   },
   sonic: {
     chainId: 146,
     name: 'Sonic',
-    nativeCoin: 'S',
-    pollInterval: 500,
-    finalityDepth: 64,
-    resubmitAfter: 5_000,
+    facts: { nativeCoin: 'S', pollInterval: 500, finalityDepth: 64, resubmitAfter: 5_000 },
   },
   avalanche: {
     chainId: 43_114,
     name: 'Avalanche C-Chain',
-    nativeCoin: 'AVAX',
-    chargedGas: 'halfLimit',
-    pollInterval: 500,
-    finalityDepth: 64,
-    resubmitAfter: 5_000,
+    facts: {
+      nativeCoin: 'AVAX',
+      chargedGas: 'halfLimit',
+      pollInterval: 500,
+      finalityDepth: 64,
+      resubmitAfter: 5_000,
+    },
   },
   // A block each second holds 2 M gas; those of 30 M come once a minute, for accounts that ask for them.
   hyperevm: {
     chainId: 999,
     name: 'HyperEVM',
-    nativeCoin: 'HYPE',
-    maxBundleGas: 2_000_000,
-    pollInterval: 500,
-    finalityDepth: 64,
-    resubmitAfter: 5_000,
-    ...noFloor,
+    facts: {
+      nativeCoin: 'HYPE',
+      ...noFloor,
+      maxBundleGas: 2_000_000,
+      pollInterval: 500,
+      finalityDepth: 64,
+      resubmitAfter: 5_000,
+    },
   },
 } as const satisfies Readonly<Record<string, ChainPreset>>
 
-export type PresetName = keyof typeof chainPresets
+type PresetName = keyof typeof chainPresets
 
 export const presetNames = Object.keys(chainPresets) as [PresetName, ...PresetName[]]
 
 /** The configured chain with what its preset adds; anything that names no preset as it is. */
-export function withPreset(chain: unknown): unknown {
-  if (typeof chain !== 'object' || chain === null || !('preset' in chain)) return chain
-  const preset = presetNames.find((name) => name === chain.preset)
-  return preset === undefined ? chain : { ...chainPresets[preset], ...chain }
+function withPreset(chain: unknown): unknown {
+  if (!isRecord(chain)) return chain
+  const name = presetNames.find((each) => each === chain.preset)
+  if (name === undefined) return chain
+  const preset: ChainPreset = chainPresets[name]
+  const facts = chain.facts ?? {}
+  return { ...preset, ...chain, facts: isRecord(facts) ? { ...preset.facts, ...facts } : facts }
 }
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}
+
+/** One entry of `chains` in the configuration, which may begin with a preset. */
+export const chainEntry = z.preprocess(
+  withPreset,
+  chainSchema
+    .extend({ preset: z.enum(presetNames).optional() })
+    .refine(
+      ({ preset, chainId }) => preset === undefined || chainPresets[preset].chainId === chainId,
+      { message: 'is not that of the preset: leave it out, or the preset', path: ['chainId'] },
+    ),
+)

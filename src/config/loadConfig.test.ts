@@ -2,8 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { tankFactoryAddress } from '../contracts/deployments.js'
-import { ConfigError } from '../errors/configError.js'
+import { ConfigError } from '../base/errors/configError.js'
 import { loadConfig } from './loadConfig.js'
 import { flagOf, type OptionName, options, variableOf } from './options.js'
 import { resolveChains } from './resolveChains.js'
@@ -50,7 +49,7 @@ describe('loadConfig', () => {
     const names = Object.keys(options) as OptionName[]
     expect(new Set(names.map(flagOf)).size).toBe(names.length)
     expect(new Set(names.map(variableOf)).size).toBe(names.length)
-    expect(flagOf('blockTime')).toBe('--block-time')
+    expect(flagOf('logLevel')).toBe('--log-level')
     expect(variableOf('databaseUrl')).toBe('PURSER_DATABASE_URL')
   })
 
@@ -66,16 +65,10 @@ describe('loadConfig', () => {
     const fromEnvironment = load({}, { PURSER_CHAINS: text })
     const fromFile = load({}, {}, { chains: [chain] })
     expect(fromEnvironment.chains).toEqual(fromFile.chains)
-    expect(fromFile.chains[0]).toMatchObject({ chainId: 10, maxBundleGas: 16_777_216 })
-  })
-
-  test('a chain has the TankFactory of Purser unless it names another', () => {
-    const own = `0x${'AB'.repeat(20)}`
-    const { chains } = load({}, {}, { chains: [chain, { ...chain, tankFactory: own }] })
-    expect(chains.map(({ tankFactory }) => tankFactory)).toEqual([
-      tankFactoryAddress.address,
-      own.toLowerCase(),
-    ])
+    expect(fromFile.chains[0]).toMatchObject({
+      chainId: 10,
+      facts: { maxBundleGas: 16_777_216 },
+    })
   })
 
   test.each([

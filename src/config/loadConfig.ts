@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import type { z } from 'zod'
+import { ConfigError } from '../base/errors/configError.js'
 import type { SettingSource } from '../base/vocabulary.js'
-import { ConfigError } from '../errors/configError.js'
 import { type Config, flagOf, isSecret, type OptionName, options, variableOf } from './options.js'
 
 export type Sources = {

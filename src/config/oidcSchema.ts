@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { roles } from '../tenancy/roles.js'
+import { roles } from '../base/vocabulary.js'
 
 const text = z.string().min(1)
 const domain = z

@@ -1,7 +1,9 @@
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
+import { exactRecord } from '../base/exactRecord.js'
 import { logLevels } from '../base/vocabulary.js'
-import { chainEntry } from './chainSchema.js'
+import { defaultTerms } from '../paymaster/sponsorshipTerms.js'
+import { chainEntry } from './chainPresets.js'
 import { oidcSchema } from './oidcSchema.js'
 
 /**
@@ -20,11 +22,6 @@ type OptionSpec<Schema extends z.ZodType> = {
 function option<Schema extends z.ZodType>(spec: OptionSpec<Schema>): OptionSpec<Schema> {
   return spec
 }
-
-/**
- * The bundler takes no operation that ends within 30 s; the account needs as long to sign and send it.
- */
-const MIN_SPONSORSHIP_SECONDS = 60
 
 const text = z.string().min(1)
 /** Flags and environment variables are text; the file may hold the value itself. */
@@ -55,7 +52,7 @@ function toListener(value: string, context: z.RefinementCtx): Listener {
 }
 
 /** An address to listen on; port 0 = any free one. */
-export type Listener = { readonly host: string; readonly port: number }
+type Listener = { readonly host: string; readonly port: number }
 
 /** An entry that is none would trust nobody, or be silently another one. */
 function isAddressOrRange(text: string): boolean {
@@ -138,11 +135,6 @@ export const options = {
       .pipe(z.array(z.enum(roles, `must be ${roles.join(' or ')}`)).min(1))
       .default([...roles]),
   }),
-  leaseSeconds: option({
-    argument: '<seconds>',
-    help: 'time after which another process bundles when this one no longer shows life',
-    schema: number.pipe(z.number().min(0.5).max(600)).default(10),
-  }),
   drainSeconds: option({
     argument: '<seconds>',
     help: 'time between "not ready" and the end of serving when the process is asked to stop',
@@ -159,7 +151,7 @@ export const options = {
     schema: json(z.array(chainEntry)).default([]),
   }),
   embeddedChain: option({
-    help: 'start an embedded development chain beside the configured ones',
+    help: 'start an embedded development chain in addition to the configured ones',
     schema: flag.default(false),
   }),
   rpcUrl: option({
@@ -172,11 +164,6 @@ export const options = {
     help: 'node of a chain that the embedded chain begins as a copy of, at its newest block',
     schema: z.url({ protocol: /^https?$/ }).optional(),
   }),
-  blockTime: option({
-    argument: '<seconds>',
-    help: 'block time of the embedded chain; absent = a block per transaction',
-    schema: number.pipe(z.number().positive().max(3_600)).optional(),
-  }),
   webhookAllow: option({
     argument: '<list>',
     help: 'hosts and CIDR ranges in private networks that webhooks may use, comma separated',
@@ -186,15 +173,10 @@ export const options = {
     help: 'serve debug_bundler_* for tests of the bundler; only on a loopback host',
     schema: flag.default(false),
   }),
-  minSponsorshipSeconds: option({
-    argument: '<seconds>',
-    help: 'shortest expiryDuration that a sponsorship may ask for, at least 60',
-    schema: number.pipe(z.int().min(MIN_SPONSORSHIP_SECONDS)).default(MIN_SPONSORSHIP_SECONDS),
-  }),
   maxSponsorshipSeconds: option({
     argument: '<seconds>',
     help: 'longest life of a sponsorship; a longer expiryDuration is cut to it',
-    schema: number.pipe(z.int().min(MIN_SPONSORSHIP_SECONDS)).default(900),
+    schema: number.pipe(z.int().min(defaultTerms.minDuration)).default(defaultTerms.maxDuration),
   }),
   operatorToken: option({
     argument: '<token>',
@@ -212,7 +194,7 @@ export const options = {
   }),
   keyRate: option({
     argument: '<number>',
-    help: 'units per second of one API key, see docs/api.md; 0 = no limit',
+    help: 'units per second of one API key, see docs/api.md; 0 = no limit, also for its senders',
     schema: number.pipe(z.number().min(0)).default(10_000),
   }),
   ipRate: option({
@@ -220,55 +202,25 @@ export const options = {
     help: 'requests per second of one IP address; 0 = no limit',
     schema: number.pipe(z.number().min(0)).default(10_000),
   }),
-  senderRate: option({
-    argument: '<number>',
-    help: 'units per second of one sender with one API key; 0 = no limit',
-    schema: number.pipe(z.number().min(0)).default(100),
-  }),
-  simulationsPerKey: option({
-    argument: '<number>',
-    help: 'operations of one API key that are simulated at the same time; 0 = no limit',
-    schema: number.pipe(z.int().min(0)).default(256),
-  }),
-  simulations: option({
-    argument: '<number>',
-    help: 'operations that are simulated at the same time; 0 = no limit',
-    schema: number.pipe(z.int().min(0)).default(1_024),
-  }),
   processes: option({
     argument: '<number>',
     help: 'processes that serve one listener together; they need --database-url',
     schema: number.pipe(z.int().min(1).max(64)).default(1),
   }),
-  simulationWorkers: option({
-    argument: '<number>',
-    help: 'threads for simulations that take long; absent = one less than the machine has cores, at least 1',
-    schema: number.pipe(z.int().min(1).max(64)).optional(),
-  }),
   nativePrices: option({
     argument: '<json>',
     help: 'USD per native token by chain id, e.g. {"1":"3000.50"}, for budgets in USD',
     schema: json(
-      z.record(
+      exactRecord(
         z.string().regex(/^[1-9]\d*$/, 'must be a chain id'),
         z.string().regex(/^\d{1,12}(\.\d{1,6})?$/, 'must be USD as text, like "3000.50"'),
       ),
     ).default({}),
   }),
-  decisionRetentionDays: option({
+  retentionDays: option({
     argument: '<days>',
-    help: 'how long the record of sponsorship decisions is kept',
+    help: 'how long operations that ended, sponsorship decisions and refused requests are kept',
     schema: number.pipe(z.int().min(1).max(36_500)).default(90),
-  }),
-  operationRetentionDays: option({
-    argument: '<days>',
-    help: 'how long operations are kept after they ended, with bundles, receipts and history',
-    schema: number.pipe(z.int().min(1).max(36_500)).default(90),
-  }),
-  refusalRetentionDays: option({
-    argument: '<days>',
-    help: 'how long refused requests about operations are kept; 0 records none',
-    schema: number.pipe(z.int().min(0).max(36_500)).default(14),
   }),
 } as const
 
@@ -282,7 +234,7 @@ function dashed(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 }
 
-/** `blockTime` → `--block-time` */
+/** `logLevel` → `--log-level` */
 export function flagOf(name: OptionName): string {
   return `--${dashed(name)}`
 }
@@ -292,7 +244,7 @@ export function isSecret(name: OptionName): boolean {
   return 'isSecret' in options[name]
 }
 
-/** `blockTime` → `PURSER_BLOCK_TIME` */
+/** `logLevel` → `PURSER_LOG_LEVEL` */
 export function variableOf(name: OptionName): string {
   return `PURSER_${dashed(name).replaceAll('-', '_').toUpperCase()}`
 }

@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs'
 import type { Hex } from 'viem'
-import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
-import { ConfigError } from '../errors/configError.js'
-import type { KmsCredentials } from '../signing/kmsSigner.js'
-import type { KeySource } from '../signing/openSigner.js'
-import { type KeyReference, toChainDefinition } from './chainSchema.js'
+import { ConfigError } from '../base/errors/configError.js'
+import {
+  type ChainDefinition,
+  type KeyReference,
+  toChainDefinition,
+} from '../chain/definition/chainDefinition.js'
+import type { KmsCredentials } from '../chain/signing/kmsSigner.js'
+import type { KeySource } from '../chain/signing/openSigner.js'
 import type { Config, ProcessRole } from './options.js'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -36,7 +39,7 @@ export function resolveChains(
     treasury: undefined,
     sending: { way: 'public' as const },
   }
-  return chains.map((chain) =>
+  return chains.map(({ preset: _, ...chain }) =>
     toChainDefinition(bundles ? chain : { ...chain, ...noKeys }, (key) =>
       resolveKey(key, environment),
     ),

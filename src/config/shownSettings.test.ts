@@ -24,8 +24,10 @@ describe('shownSettings', () => {
     const secret = 'hush-hush-hush-hush-hush-hush-hush'
     const chain = {
       chainId: 10,
-      rpcUrls: [`https://user:${secret}@node.example/v2/${secret}?key=${secret}`],
-      headsUrl: `wss://node.example/ws/${secret}`,
+      rpcUrls: [
+        `https://user:${secret}@node.example/v2/${secret}?key=${secret}`,
+        `wss://heads.example/ws/${secret}`,
+      ],
       executorKeys: [
         hidden,
         'env:EXECUTOR',
@@ -69,8 +71,7 @@ describe('shownSettings', () => {
     expect(settings.rpcUrl?.value).toBe('dev.example')
     expect(settings.chains?.value).toMatchObject([
       {
-        rpcUrls: ['node.example'],
-        headsUrl: 'node.example',
+        rpcUrls: ['node.example', 'heads.example'],
         executorKeys: ['a key, not shown', 'env:EXECUTOR', { kms: { endpoint: 'kms.example' } }],
         treasury: { refillBelow: '1000000000000000000' },
       },

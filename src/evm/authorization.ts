@@ -2,7 +2,7 @@ import type { Address, Hex } from 'viem'
 import { fromHex, toBytes, toHex } from './bytes/hex.js'
 import { keccak } from './bytes/keccak.js'
 import { encodeRlp, integerBytes } from './bytes/rlp.js'
-import { AUTHORIZATION_REFUND } from './gasCosts.js'
+import { chargeState, type GasBudget } from './machine/gasBudget.js'
 import type { Machine } from './machine/machine.js'
 import { addressOfSigner } from './precompiles/ecrecover.js'
 import { codeOf, emptyCode } from './state/code.js'
@@ -37,31 +37,69 @@ export function authorityOf(authorization: EvmAuthorization): Address | undefine
   return signer === undefined ? undefined : toHex(signer)
 }
 
-/** Applies an EIP-7702 authorization list; tuples that are not valid are ignored. */
-export function applyAuthorizations(
-  machine: Machine,
-  authorizations: readonly EvmAuthorization[],
-): void {
-  for (const authorization of authorizations) apply(machine, authorization)
+/** The parts of a transaction that decide what its authorizations cost. */
+export type Authorized = {
+  from: Address
+  to?: Address | undefined
+  /** Wei. */
+  value: bigint
+  authorizations?: readonly EvmAuthorization[] | undefined
 }
 
-function apply(machine: Machine, authorization: EvmAuthorization): void {
+/** What of an authority is paid for already (EIP-2780): the write of its account, and its designator. */
+type PaidAuthority = { written: boolean; designated: boolean }
+
+/**
+ * Applies an EIP-7702 authorization list; tuples that are not valid are ignored. False when the gas does not
+ * suffice (EIP-8037).
+ */
+export function applyAuthorizations(
+  machine: Machine,
+  { from, to, value, authorizations = [] }: Authorized,
+  budget: GasBudget,
+): boolean {
+  // The base of a transaction pays the write of its sender, and its value that of its recipient.
+  const written = new Set([from, value === 0n ? undefined : to])
+  const paid = new Map<Address, PaidAuthority>()
+  return authorizations.every((one) => apply(machine, one, budget, written, paid))
+}
+
+function apply(
+  machine: Machine,
+  authorization: EvmAuthorization,
+  budget: GasBudget,
+  prepaid: ReadonlySet<Address | undefined>,
+  paid: Map<Address, PaidAuthority>,
+): boolean {
   const { world, block } = machine
   const { chainId, nonce, address } = authorization
-  if (chainId !== 0n && chainId !== block.chainId) return
-  if (nonce >= MAX_NONCE) return
+  if (chainId !== 0n && chainId !== block.chainId) return true
+  if (nonce >= MAX_NONCE) return true
   const signer = authorityOf(authorization)
-  if (signer === undefined) return
+  if (signer === undefined) return true
   const authority = world.account(signer)
   world.warm(authority)
   const { code } = world.load(authority)
-  if (code.bytes.length > 0 && code.delegate === undefined) return
-  if (world.nonceOf(authority) !== nonce) return
-  if (!world.isEmpty(authority)) world.addRefund(AUTHORIZATION_REFUND)
-  world.setCode(authority, address === NO_DELEGATE ? emptyCode : codeOf(designator(address)))
+  if (code.bytes.length > 0 && code.delegate === undefined) return true
+  if (world.nonceOf(authority) !== nonce) return true
+  const { gas: costs } = machine.rules
+  const before = paid.get(signer) ?? {
+    written: prepaid.has(signer),
+    designated: code.delegate !== undefined,
+  }
+  const empty = world.isEmpty(authority)
+  const designates = address !== NO_DELEGATE
+  if (!empty) world.addRefund(costs.authorizationRefund)
+  if (!before.written) budget.gas -= costs.authorizationWrite
+  const account = empty ? costs.newAccountState : 0
+  const designator = designates && !before.designated ? costs.authorizationState : 0
+  if (budget.gas < 0 || !chargeState(budget, account + designator)) return false
+  paid.set(signer, { written: true, designated: before.designated || designates })
+  world.setCode(authority, designates ? codeOf(designatorOf(address)) : emptyCode)
   world.setNonce(authority, nonce + 1n)
+  return true
 }
 
-function designator(address: Hex): Uint8Array {
+function designatorOf(address: Hex): Uint8Array {
   return fromHex(`0xef0100${address.slice(2)}`)
 }

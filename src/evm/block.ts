@@ -11,6 +11,8 @@ export type BlockEnv = {
   number: bigint
   /** Unix seconds. */
   timestamp: bigint
+  /** EIP-7843: the slot of the consensus layer; absent = 0. */
+  slotNumber?: bigint | undefined
   coinbase: Address
   gasLimit: bigint
   prevRandao: Hex

@@ -147,9 +147,9 @@ describe('call: unknown state', () => {
 
 describe('call: what it cannot run', () => {
   it('says so for a fork it does not know', () => {
-    const block = { ...TEST_BLOCK, fork: 'amsterdam' as Fork }
+    const block = { ...TEST_BLOCK, fork: 'bogota' as Fork }
     const outcome = call(contextOn(worldOf({}), { block }), messageTo(CONTRACT))
-    expect(outcome).toEqual({ kind: 'unsupported', reason: 'unknown fork amsterdam' })
+    expect(outcome).toEqual({ kind: 'unsupported', reason: 'unknown fork bogota' })
   })
 
   it('says so for a precompile of the chain', () => {

@@ -24,6 +24,6 @@ export function call(context: EvmContext, input: EvmMessage): Outcome {
     if (input.value > 0n && machine.world.load(machine.origin).balance < input.value) {
       return { kind: 'invalid', reason: 'balance of the sender below the value' }
     }
-    return runMessage(machine, input, needed)
+    return runMessage(machine, input, needed, 0)
   })
 }

@@ -6,9 +6,10 @@ export { keccak } from './bytes/keccak.js'
 export { encodeRlp, integerBytes, type RlpItem } from './bytes/rlp.js'
 export { call, type EvmMessage } from './call.js'
 export { create2Address, createAddress } from './createAddress.js'
-export { type Fork, forks } from './forks.js'
+export { type Fork, forks, includesFork, rulesByFork } from './forks.js'
+export { WARM_ACCESS } from './gasCosts.js'
 export { type AccessList, type IntrinsicGas, intrinsicGas } from './intrinsicGas.js'
-export { isAssigned } from './machine/instructionTable.js'
+export { isAssigned } from './machine/instructions.js'
 export type { EvmContext, EvmLog } from './machine/machine.js'
 export {
   type CodeAccess,
@@ -34,7 +35,8 @@ export {
   type Overrides,
   overlay,
   type State,
+  type Touched,
+  trackState,
 } from './state/state.js'
-export { type Touched, trackState } from './state/trackState.js'
 export type { OnMiss } from './state/world.js'
 export { type EvmTransaction, transact } from './transact.js'

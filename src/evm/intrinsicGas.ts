@@ -1,25 +1,20 @@
 import type { Address, Hex } from 'viem'
 import type { BlockEnv } from './block.js'
 import { rulesByFork } from './forks.js'
-import {
-  ACCESS_LIST_ADDRESS,
-  ACCESS_LIST_SLOT,
-  AUTHORIZATION,
-  FLOOR_PER_TOKEN,
-  INITCODE_WORD,
-  TRANSACTION,
-  TRANSACTION_CREATE,
-  wordCount,
-} from './gasCosts.js'
+import { INITCODE_WORD, wordCount } from './gasCosts.js'
 
 /** EIP-2930 access list. */
 export type AccessList = readonly { address: Address; storageKeys: readonly Hex[] }[]
 
 /** The parts of a transaction that are paid for before it runs. */
 export type Envelope = {
+  /** Absent where the sender is known not to be the recipient. */
+  from?: Address | undefined
   /** Absent for a creation. */
   to?: Address | undefined
   data: Uint8Array
+  /** Wei; absent = 0. */
+  value?: bigint | undefined
   accessList?: AccessList | undefined
   /** EIP-7702 authorizations; only their number counts here. */
   authorizations?: readonly unknown[] | undefined
@@ -30,21 +25,26 @@ export type IntrinsicGas = { intrinsic: number; floor: number }
 
 /** Intrinsic gas of a transaction or `eth_call`; `floor` is 0 where the chain has none. */
 export function intrinsicGas(
-  {
-    fork,
-    calldataFloor = rulesByFork[fork].calldataFloor,
-  }: Pick<BlockEnv, 'fork' | 'calldataFloor'>,
+  { fork, calldataFloor = true }: Pick<BlockEnv, 'fork' | 'calldataFloor'>,
   envelope: Envelope,
 ): IntrinsicGas {
-  const { to, data, accessList = [], authorizations = [] } = envelope
-  let nonZero = 0
-  for (let i = 0; i < data.length; i++) if (data[i] !== 0) nonZero++
-  const tokens = data.length + 3 * nonZero
-  let intrinsic = TRANSACTION + 4 * tokens + AUTHORIZATION * authorizations.length
-  if (to === undefined) intrinsic += TRANSACTION_CREATE + INITCODE_WORD * wordCount(data.length)
-  for (const { storageKeys } of accessList) {
-    intrinsic += ACCESS_LIST_ADDRESS + ACCESS_LIST_SLOT * storageKeys.length
+  const { gas: costs, stateGas } = rulesByFork[fork]
+  const { from, to, data, value = 0n, accessList = [], authorizations = [] } = envelope
+  let zeros = 0
+  for (let i = 0; i < data.length; i++) if (data[i] === 0) zeros++
+  const nonZeros = data.length - zeros
+  let base = costs.transaction
+  if (to !== undefined && to !== from) {
+    base += costs.recipient + (value === 0n ? 0 : costs.recipientValue)
+  } else if (to === undefined && stateGas) base += costs.creation
+  let intrinsic = base + 4 * zeros + 16 * nonZeros + costs.authorization * authorizations.length
+  if (to === undefined) {
+    intrinsic += (stateGas ? 0 : costs.creation) + INITCODE_WORD * wordCount(data.length)
   }
-  const floor = calldataFloor ? TRANSACTION + FLOOR_PER_TOKEN * tokens : 0
-  return { intrinsic, floor }
+  let floor = base + costs.floorZeroByte * zeros + costs.floorByte * nonZeros
+  for (const { storageKeys } of accessList) {
+    intrinsic += costs.accessListAddress + costs.accessListSlot * storageKeys.length
+    if (stateGas) floor += costs.floorByte * (20 + 32 * storageKeys.length)
+  }
+  return { intrinsic, floor: calldataFloor && costs.floorByte > 0 ? floor : 0 }
 }

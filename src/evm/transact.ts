@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import type { BlockEnv } from './block.js'
-import { BLOB, MAX_INITCODE_SIZE } from './gasCosts.js'
+import { BLOB } from './gasCosts.js'
 import { type IntrinsicGas, intrinsicGas } from './intrinsicGas.js'
 import { createMachine } from './machine/createMachine.js'
 import type { EvmContext, Machine } from './machine/machine.js'
@@ -32,7 +32,8 @@ export function transact(context: EvmContext, tx: EvmTransaction): Outcome {
     const { world, origin } = machine
     const blobFee = blobGas(tx) * block.blobBaseFee
     world.setBalance(origin, origin.balance - BigInt(tx.gas) * machine.gasPrice - blobFee)
-    return settleFees(machine, tx, runMessage(machine, tx, needed))
+    const reservoir = Math.max(0, tx.gas - machine.rules.executionGasCap)
+    return settleFees(machine, tx, runMessage(machine, tx, needed, reservoir))
   })
 }
 
@@ -43,7 +44,7 @@ function settleFees(machine: Machine, tx: EvmTransaction, result: CallResult): C
   world.setBalance(origin, origin.balance + unused * gasPrice)
   const tip = (gasPrice - block.baseFee) * BigInt(result.gasUsed)
   world.setBalance(coinbase, world.load(coinbase).balance + tip)
-  return { ...result, changes: world.changes() }
+  return { ...result, changes: world.changes(machine.rules.transferLogs) }
 }
 
 function gasPriceOf({ baseFee }: BlockEnv, tx: EvmTransaction): bigint {
@@ -69,11 +70,14 @@ function refusal(machine: Machine, tx: EvmTransaction, needed: IntrinsicGas): st
   if (tx.maxFeePerGas < block.baseFee) return 'maximum fee below the base fee'
   const blobs = blobRefusal(machine, tx)
   if (blobs !== undefined) return blobs
-  if (tx.to === undefined && tx.data.length > MAX_INITCODE_SIZE) return 'initcode too large'
+  if (tx.to === undefined && tx.data.length > 2 * rules.gas.maxCodeSize) return 'initcode too large'
   const lists = listRefusal(machine, tx)
   if (lists !== undefined) return lists
   const gas = gasRefusal(tx, needed)
   if (gas !== undefined) return gas
+  if (Math.max(needed.intrinsic, needed.floor) > rules.executionGasCap) {
+    return 'intrinsic gas above the cap of one transaction'
+  }
   const cost =
     BigInt(tx.gas) * tx.maxFeePerGas + tx.value + blobGas(tx) * (tx.maxFeePerBlobGas ?? 0n)
   return balance < cost ? `balance ${balance} below the maximum cost ${cost}` : undefined

@@ -1,12 +1,19 @@
 import type { Hex } from 'viem'
-import type { EntryPoint, Overhead } from '../entrypoint/entryPoint.js'
-import type { Operation } from '../entrypoint/operation.js'
+import type { EntryPoint } from '../erc4337/entryPoint.js'
+import type { Overhead, StateBefore } from '../erc4337/forkGas.js'
+import type { Operation } from '../erc4337/operation.js'
 
-/** An operation, with the bytes of the context that its paymaster returned in validation. */
-export type CarriedOperation = { readonly op: Operation; readonly contextSize: number }
+/** An operation, with what its validation showed about its costs in a bundle. */
+export type CarriedOperation = {
+  readonly op: Operation
+  /** Bytes of the context that its paymaster returned. */
+  readonly contextSize: number
+  /** Absent where nobody looked. */
+  readonly before?: StateBefore | undefined
+}
 
 /** An operation as the EntryPoint copies it. */
-export type CopiedOperation = CarriedOperation & {
+type CopiedOperation = CarriedOperation & {
   /** Its ABI encoding. */
   readonly encoded: Hex
 }
@@ -32,17 +39,18 @@ export function copyingGas(overhead: Overhead, ops: readonly CopiedOperation[]):
 }
 
 /**
- * Gas for the contexts of a bundle's operations, as its gas limit must have it beside
- * `EntryPoint.bundleGas`, which knows limits and call data only.
+ * Gas for the contexts of a bundle's operations, which its gas limit needs in addition to
+ * `EntryPoint.bundleGas`, which knows limits and call data only: for the copies that nobody pays for, and for as many
+ * that the EntryPoint meters while it calls postOp (v0.7: up to 80 a word).
  */
 export function contextGas(
-  entryPoint: Pick<EntryPoint, 'overhead' | 'encodeOperation'>,
+  entryPoint: Pick<EntryPoint, 'gas' | 'encodeOperation'>,
   carried: readonly CarriedOperation[],
 ): bigint {
   const copied = carried
     .filter(({ contextSize }) => contextSize > 0)
     .map((each) => ({ ...each, encoded: entryPoint.encodeOperation(each.op) }))
-  return BigInt(copyingGas(entryPoint.overhead, copied))
+  return 2n * BigInt(copyingGas(entryPoint.gas().overhead, copied))
 }
 
 function linearGas({ contextWord, executeUserOp }: Overhead, copied: CopiedOperation): number {
@@ -57,8 +65,8 @@ function linearGas({ contextWord, executeUserOp }: Overhead, copied: CopiedOpera
 }
 
 /**
- * The memory of handleOps holds all contexts and, from validation, room for the longest operation, all
- * of it metered. The input of an inner call lies behind the contexts, so they push it beyond that room.
+ * The memory of handleOps holds all contexts and, from validation, space for the longest operation, all
+ * of it metered. The input of an inner call lies behind the contexts, so they push it beyond that.
  */
 function outerGas(ops: readonly CopiedOperation[]): number {
   const contexts = ops.reduce((sum, { contextSize }) => sum + Math.ceil(contextSize / 32), 0)

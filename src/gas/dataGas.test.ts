@@ -4,12 +4,11 @@ import { describe, expect, test } from 'vitest'
 import { createRandom } from '../../test/evm/random.js'
 import { arbitraryOperation } from '../../test/support/operations/arbitraryOperation.js'
 import type { Head } from '../chain/head.js'
-import { createEntryPoint } from '../entrypoint/createEntryPoint.js'
-import type { Operation } from '../entrypoint/operation.js'
+import { createEntryPoint } from '../erc4337/createEntryPoint.js'
+import type { Operation } from '../erc4337/operation.js'
 import { toHex } from '../evm/index.js'
-import { stackReaders } from './dataFee/stackReaders.js'
 import { dataGas, estimatedDataGas, unsignedSize } from './dataGas.js'
-import { afterSteps, type DataPrice } from './dataPrice.js'
+import { afterSteps, type DataPrice, stackReaders } from './dataPrice.js'
 
 const entryPoint = createEntryPoint('0.7', '0x0000000071727de22e5e9d8baf0edac6f37da032')
 const head = { baseFee: 20_000_000n } as Head

@@ -1,14 +1,16 @@
 import type { Address, Hex } from 'viem'
 import { greatest } from '../base/bigints.js'
-import type { EntryPoint } from '../entrypoint/entryPoint.js'
-import type { Fees } from '../entrypoint/fees.js'
-import type { Operation } from '../entrypoint/operation.js'
-import { encodeTransaction } from '../signing/encodeTransaction.js'
-import type { ExecutorTransaction } from '../signing/executorTransaction.js'
+import {
+  type ExecutorTransaction,
+  encodeTransaction,
+} from '../chain/signing/executorTransaction.js'
+import type { EntryPoint } from '../erc4337/entryPoint.js'
+import type { Fees } from '../erc4337/fees.js'
+import type { Operation } from '../erc4337/operation.js'
+import { fromHex } from '../evm/index.js'
 import { afterSteps, type DataPrice } from './dataPrice.js'
 import { maxChargedGas } from './highestPrice.js'
-import { placeholder } from './placeholder.js'
-import { widestOperation } from './widestOperation.js'
+import { placeholder, widestOperation, widestPaymasterData } from './placeholder.js'
 
 /**
  * Bytes by which a transaction may be larger, compressed, than one with other unknown bytes in the same
@@ -52,7 +54,7 @@ export function sizeOfCall(price: Pick<DataPrice, 'sizeOf'>, to: Address, data: 
 export type DataGas = (unmetered: bigint) => bigint
 
 /** An operation whose share of a data fee is asked for. */
-export type ShareOfData = {
+type ShareOfData = {
   /** The operation with the limits that it has. */
   readonly op: Operation
   /** The fees that are paid for it, wei per gas. */
@@ -67,7 +69,7 @@ export type ShareOfData = {
  * base fee that may come, since what the operation pays for it falls with the base fee and the data fee does not.
  *
  * In a bundle of one the share is all of it. In larger ones every further operation is smaller, because its
- * bytes resemble those before it: as much smaller as beside a plain operation that has only its shape.
+ * bytes resemble those before it: by as much as after a plain operation that has only its shape.
  */
 export function dataGas(
   entryPoint: EntryPoint,
@@ -90,7 +92,7 @@ const THREE_BYTES = 2n ** 24n
 
 /**
  * `dataGas` of an operation that is not signed yet: with bytes that do not compress in place of its signature,
- * its paymaster's data, its limits and its fees.
+ * what is unknown of its paymaster's data, its limits and its fees.
  */
 export function estimatedDataGas(
   entryPoint: EntryPoint,
@@ -99,8 +101,7 @@ export function estimatedDataGas(
 ): DataGas | undefined {
   if (price === undefined) return undefined
   const { op } = share
-  const paymasterData = placeholder((op.paymasterData.length - 2) / 2, 9)
-  const written = { ...widestOperation(op), paymasterData }
+  const written = { ...widestOperation(op), paymasterData: widestPaymasterData(op.paymasterData) }
   const repaid = repayment(entryPoint, share, written, afterSteps(price, dataSteps.estimate))
   return (unmetered) => {
     const gas = repaid(unmetered)
@@ -170,4 +171,57 @@ function plainOperation(op: Operation): Operation {
 
 function divideUp(value: bigint, divisor: bigint): bigint {
   return (value + divisor - 1n) / divisor
+}
+
+/** What the chain charges for one transaction of ours on top of gas at the gas price. */
+export type DataCost = {
+  /** wei, however much gas it uses */
+  readonly wei: bigint
+  /** wei for each gas used */
+  readonly perGas: bigint
+  /** wei per gas: the transaction is included at no lower base fee. */
+  readonly lowestBaseFee: bigint
+  /** Gas of the limit that the chain takes before the transaction runs. */
+  readonly posterGas: bigint
+  /** wei that its sender must have on top of gas limit times fee, or a node refuses it. */
+  readonly reserve: bigint
+}
+
+/** The gas limit covers twice the gas charged for data: what is unused is not charged. */
+const POSTER_ROOM = 2n
+/** Margin for a data fee that rises while a transaction is pending. */
+const RESERVE_NUMERATOR = 3n
+const RESERVE_DENOMINATOR = 2n
+
+/** The cost of a transaction that is not signed yet; undefined on a chain that has none. */
+export function dataCost(
+  price: DataPrice | undefined,
+  transaction: ExecutorTransaction,
+): DataCost | undefined {
+  return price && costOfSize(price, unsignedSize(price, transaction), transaction.gas)
+}
+
+/** The cost of signed bytes with this gas limit. */
+export function dataCostOfRaw(
+  price: DataPrice | undefined,
+  raw: Hex,
+  gas: bigint,
+): DataCost | undefined {
+  return price && costOfSize(price, price.sizeOf(fromHex(raw)), gas)
+}
+
+function costOfSize(
+  { feeOf, operatorConstant, operatorPerGas, lowestBaseFee, isInsideGas }: DataPrice,
+  size: number,
+  gas: bigint,
+): DataCost {
+  const wei = feeOf(size) + operatorConstant
+  const reserve = (wei * RESERVE_NUMERATOR) / RESERVE_DENOMINATOR + operatorPerGas * gas
+  return {
+    wei,
+    perGas: operatorPerGas,
+    lowestBaseFee,
+    posterGas: isInsideGas ? (POSTER_ROOM * wei) / greatest(lowestBaseFee, 1n) : 0n,
+    reserve: isInsideGas ? 0n : reserve,
+  }
 }

@@ -1,5 +1,5 @@
-import type { EntryPoint } from '../entrypoint/entryPoint.js'
-import type { Operation } from '../entrypoint/operation.js'
+import type { EntryPoint } from '../erc4337/entryPoint.js'
+import type { Operation } from '../erc4337/operation.js'
 
 /**
  * Gas that the EntryPoint may charge an operation beyond the sum of its limits: it meters its own work

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { fromHex } from '../evm/index.js'
-import { arbitrumSize } from './dataFee/arbitrum.js'
-import { fastLzLength } from './dataFee/fastLz.js'
+import { fastLzLength } from './opStackFees.js'
+import { arbitrumSize } from './otherStackFees.js'
 import { placeholder, placeholderOfWidth } from './placeholder.js'
 
 test('has no zero byte, does not compress, and is the same each time', () => {

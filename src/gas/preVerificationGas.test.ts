@@ -2,13 +2,13 @@ import fc from 'fast-check'
 import type { Hex } from 'viem'
 import { describe, expect, test } from 'vitest'
 import { arbitraryOperation } from '../../test/support/operations/arbitraryOperation.js'
-import { createEntryPoint } from '../entrypoint/createEntryPoint.js'
-import type { Operation } from '../entrypoint/operation.js'
+import { createEntryPoint } from '../erc4337/createEntryPoint.js'
+import type { Operation } from '../erc4337/operation.js'
+import { widestOperation } from './placeholder.js'
 import { preVerificationGas } from './preVerificationGas.js'
-import { widestOperation } from './widestOperation.js'
 
 const entryPoint = createEntryPoint('0.6', '0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789')
-const share = { bundleSize: 1, verificationGasUsed: 0n, beneficiaryGas: 0, contextSize: 0 }
+const share = { bundleSize: 1, verificationGasUsed: 0n, hasBeneficiary: false, contextSize: 0 }
 function gasOf(op: Operation, changes = {}) {
   return preVerificationGas(entryPoint, op, { ...share, ...changes })
 }
@@ -41,7 +41,7 @@ describe('preVerificationGas', () => {
         const shared = gasOf(op, { bundleSize, verificationGasUsed: 10n ** 9n })
         expect(shared).toBeLessThanOrEqual(alone)
         const saved = (alone - shared) * BigInt(bundleSize)
-        const fixed = BigInt(21_000 + entryPoint.overhead.fixed)
+        const fixed = BigInt(21_000 + entryPoint.gas().overhead.fixed)
         expect(saved).toBeGreaterThanOrEqual(fixed * BigInt(bundleSize - 1) - BigInt(bundleSize))
       }),
     )

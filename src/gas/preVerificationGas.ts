@@ -1,40 +1,27 @@
 import type { Hex } from 'viem'
+import { size } from 'viem/utils'
 import { greatest, smallest } from '../base/bigints.js'
-import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
-import type { ChargedGas } from '../chain/definition/chargedGas.js'
-import { COLD_BENEFICIARY } from '../entrypoint/bundleGas.js'
-import type { EntryPoint } from '../entrypoint/entryPoint.js'
-import type { Operation } from '../entrypoint/operation.js'
+import type { ChainDefinition, ChargedGas } from '../chain/definition/chainDefinition.js'
+import { type TipFloor, tipOf } from '../chain/tipFloor.js'
+import type { EntryPoint } from '../erc4337/entryPoint.js'
+import { type ForkGas, type StateBefore, unmeteredGas } from '../erc4337/forkGas.js'
+import type { Operation } from '../erc4337/operation.js'
 import { type CarriedOperation, contextGas, copyingGas } from './copyingGas.js'
 import type { DataGas } from './dataGas.js'
-import { leastCharged } from './leastCharged.js'
 
-const TRANSACTION_GAS = 21_000
-/** EIP-2028 and EIP-7623: a byte is one token when zero and four when not. */
-const GAS_PER_TOKEN = 4
-const FLOOR_GAS_PER_TOKEN = 10
 /**
  * handleOps around its operations: 4 bytes of selector, the words for the offset of the array, the
  * beneficiary and the length, 26 non-zero bytes and 74 zero bytes in all when no byte of the
  * beneficiary is zero.
  */
-const ENVELOPE_TOKENS = 26 * 4 + 74
+const envelopeBytes: CountedBytes = { zeros: 74, others: 26 }
 /** An operation's offset in the array has up to three non-zero bytes, alone it has one. */
-const OFFSET_TOKENS = 2 * 3
-/** EIP-7702: PER_EMPTY_ACCOUNT_COST of each authorization. */
-const AUTHORIZATION_GAS = 25_000
-/**
- * The refund on which `overhead.perOp` counts where a sender pays: its deposit in the EntryPoint goes from
- * nothing to the prefund and back, before it gets the rest of the prefund.
- */
-const DEPOSIT_REFUND = 19_900n
-/** Gas that is metered at least with such a refund: the deposit from nothing to the prefund, the rest. */
-export const METERED_WITH_REFUND = 35_000n
+const offsetBytes: CountedBytes = { zeros: -2, others: 2 }
 
-/** What a chain charges for a bundle beside the work of its operations. */
+/** What a chain charges for a bundle on top of executing its operations. */
 export type BundleCharges = {
-  /** Gas by which it costs more to pay the beneficiary than the executor. */
-  readonly beneficiaryGas: number
+  /** Whether somebody else than the executor is paid, which costs more. */
+  readonly hasBeneficiary: boolean
   /** Absent = the gas used. */
   readonly chargedGas?: ChargedGas | undefined
   /** Whether the floor price of calldata (EIP-7623) binds there; absent = yes. */
@@ -54,9 +41,11 @@ export type BundleShare = ExpectedShare & {
   readonly executionCharge?: bigint | undefined
   /** Bytes of the context that the paymaster returned; 0 without paymaster. */
   readonly contextSize: number
+  /** What was in the state before; absent where nobody looked. */
+  readonly before?: StateBefore | undefined
   /** The operation with the limits that it will have; absent = as it is. */
   readonly limited?: Operation | undefined
-  /** Gas that repays the chain's data fee beside the gas given (`dataGas`); absent where there is none. */
+  /** Gas that repays the chain's data fee on top of the gas given (`dataGas`); absent where there is none. */
   readonly dataGas?: DataGas | undefined
 }
 
@@ -66,8 +55,7 @@ export type ChargingChain = Pick<ChainDefinition, 'beneficiary' | 'chargedGas' |
 /** What a bundle costs more where a beneficiary is configured, and what the chain charges it for. */
 export function bundleCharges(definition: ChargingChain): BundleCharges {
   const { beneficiary, chargedGas, calldataFloor } = definition
-  const beneficiaryGas = beneficiary === undefined ? 0 : COLD_BENEFICIARY
-  return { beneficiaryGas, chargedGas, calldataFloor }
+  return { hasBeneficiary: beneficiary !== undefined, chargedGas, calldataFloor }
 }
 
 /** The share that operations of this chain owe of a bundle of so many. */
@@ -75,57 +63,68 @@ export function expectedShare(definition: ChargingChain, bundleSize: number): Ex
   return { bundleSize, ...bundleCharges(definition) }
 }
 
-type OperationEncoder = Pick<EntryPoint, 'overhead' | 'encodeOperation' | 'bundleGas'>
+type OperationEncoder = Pick<EntryPoint, 'gas' | 'encodeOperation' | 'bundleGas'>
 
 /**
  * Gas that `op` causes in a bundle of `bundleSize` operations and that the EntryPoint cannot meter:
- * its calldata, the EntryPoint's own work on it, and its share of what a bundle costs anyway (21,000,
+ * its calldata, the EntryPoint's own work on it, and its share of what a bundle costs anyway (its transaction,
  * fixed work, envelope). Where the transaction would fall to the calldata floor of EIP-7623 it is
  * the share of that, less the gas that the operation is sure to pay for as well: that of validation, and the part of its
  * call's limit that is charged even if the call uses nothing. Where refunds would
  * exceed the cap of EIP-3529 it is the share of four fifths of the gas before refunds (`cappedGas`). Where the chain
  * charges for a part of the gas limit at least, it is the share of that, less the same gas. What the
- * chain takes for data beside all gas comes on top.
+ * chain charges for data in wei comes on top.
  */
 export function preVerificationGas(
   entryPoint: OperationEncoder,
   op: Operation,
   share: BundleShare,
 ): bigint {
-  const { bundleSize, beneficiaryGas, chargedGas = 'used', limited = op } = share
-  const { verificationGasUsed, executionCharge = 0n, contextSize, dataGas } = share
+  const { bundleSize, chargedGas = 'used', limited = op } = share
+  const { verificationGasUsed, executionCharge = 0n, contextSize, before, dataGas } = share
   const { calldataFloor = true } = share
+  const gas = entryPoint.gas()
   const encoded = entryPoint.encodeOperation(op)
-  const tokens = countTokens(encoded) + OFFSET_TOKENS
+  const bytes = countBytes(encoded)
+  const data = dataGasOf(gas, bytes) + dataGasOf(gas, offsetBytes)
 
-  const fixed = entryPoint.overhead.fixed + beneficiaryGas
-  const shared = TRANSACTION_GAS + fixed + ENVELOPE_TOKENS * GAS_PER_TOKEN
-  const copied = { op, contextSize, encoded }
-  const perOperation =
-    workGas(entryPoint, op, chargedGas) +
-    copyingGas(entryPoint.overhead, [copied]) +
-    tokens * GAS_PER_TOKEN
+  const shared = sharedGas(entryPoint, share)
+  const copied = { op, contextSize, encoded, before }
+  const perOperation = workGas(gas, copied, chargedGas) + copyingGas(gas.overhead, [copied]) + data
   const standard = Math.ceil(shared / bundleSize) + perOperation
 
-  const sharedFloor = TRANSACTION_GAS + ENVELOPE_TOKENS * FLOOR_GAS_PER_TOKEN
+  const sharedFloor = gas.transaction + floorOf(gas, envelopeBytes)
   const certain = verificationGasUsed + executionCharge
   const floor = calldataFloor
-    ? Math.ceil(sharedFloor / bundleSize) + tokens * FLOOR_GAS_PER_TOKEN - Number(certain)
+    ? Math.ceil(sharedFloor / bundleSize) +
+      floorOf(gas, bytes) +
+      floorOf(gas, offsetBytes) -
+      Number(certain)
     : 0
 
-  const capped = Math.ceil((4 * standard - Number(cappedGas(op, verificationGasUsed))) / 5)
+  const capped = Math.ceil((4 * standard - Number(cappedGas(gas, op, verificationGasUsed))) / 5)
 
   const least = leastCharged(
     chargedGas,
-    BigInt(Math.ceil((shared + COLD_BENEFICIARY) / bundleSize) + tokens * GAS_PER_TOKEN) +
+    BigInt(Math.ceil((shared + gas.coldBeneficiary) / bundleSize) + data) +
       entryPoint.bundleGas(limited) +
       contextGas(entryPoint, [{ op, contextSize }]) +
-      BigInt(op.authorization === undefined ? 0 : AUTHORIZATION_GAS),
+      BigInt(unmeteredGas(gas, op, before)),
   )
   const charged = Number(least - certain)
 
-  const gas = BigInt(Math.max(standard, floor, capped, charged))
-  return dataGas ? gas + dataGas(gas) : gas
+  const most = BigInt(Math.max(standard, floor, capped, charged))
+  return dataGas ? most + dataGas(most) : most
+}
+
+/** Gas that a bundle costs whatever is in it: 21,000, the EntryPoint's fixed work, the frame of handleOps. */
+export function sharedGas(
+  entryPoint: Pick<EntryPoint, 'gas'>,
+  { hasBeneficiary }: Pick<BundleCharges, 'hasBeneficiary'>,
+): number {
+  const gas = entryPoint.gas()
+  const fixed = gas.overhead.fixed + (hasBeneficiary ? gas.coldBeneficiary : 0)
+  return gas.transaction + fixed + dataGasOf(gas, envelopeBytes)
 }
 
 /** The highest cost of a bundle's transaction. */
@@ -141,20 +140,21 @@ export function bundleCost(
   entryPoint: OperationEncoder,
   carried: readonly CarriedOperation[],
   data: Hex,
-  { beneficiaryGas, chargedGas = 'used', calldataFloor = true }: BundleCharges,
+  { hasBeneficiary, chargedGas = 'used', calldataFloor = true }: BundleCharges,
 ): BundleCost {
-  const { overhead } = entryPoint
-  const tokens = countTokens(data)
+  const gas = entryPoint.gas()
+  const { overhead } = gas
+  const { standard, floor } = transactionGas(gas, data)
   const copied = carried.map((each) => {
     return { ...each, encoded: entryPoint.encodeOperation(each.op) }
   })
   const work = carried.reduce(
-    (sum, { op }) => sum + workGas(entryPoint, op, chargedGas),
-    overhead.fixed + beneficiaryGas + copyingGas(overhead, copied),
+    (sum, each) => sum + workGas(gas, each, chargedGas),
+    overhead.fixed + (hasBeneficiary ? gas.coldBeneficiary : 0) + copyingGas(overhead, copied),
   )
   return {
-    unmetered: BigInt(TRANSACTION_GAS + tokens * GAS_PER_TOKEN + work),
-    floor: calldataFloor ? BigInt(TRANSACTION_GAS + tokens * FLOOR_GAS_PER_TOKEN) : 0n,
+    unmetered: standard + BigInt(work),
+    floor: calldataFloor ? floor : 0n,
   }
 }
 
@@ -164,31 +164,92 @@ export function bundleCost(
  * U + R + M, so when 5 P + (M - 4 R) is at least 4 U. This is the operation's part of M - 4 R, with or
  * without a refund, at the least metered gas.
  */
-export function cappedGas(op: Pick<Operation, 'paymaster'>, metered: bigint): bigint {
-  return smallest(metered, greatest(metered, METERED_WITH_REFUND) - 4n * refundOf(op))
+export function cappedGas(gas: ForkGas, op: Pick<Operation, 'paymaster'>, metered: bigint): bigint {
+  const withRefund = greatest(metered, BigInt(gas.meteredWithRefund))
+  return smallest(metered, withRefund - 4n * refundOf(gas, op))
 }
 
 /** The highest refund that the EntryPoint's own work on the operation may bring. */
-export function refundOf({ paymaster }: Pick<Operation, 'paymaster'>): bigint {
-  return paymaster === undefined ? DEPOSIT_REFUND : 0n
+export function refundOf(
+  { depositRefund }: ForkGas,
+  { paymaster }: Pick<Operation, 'paymaster'>,
+): bigint {
+  return paymaster === undefined ? BigInt(depositRefund) : 0n
 }
 
 /** Gas for the EntryPoint's work on one operation that no limit meters, without calldata and copying. */
-function workGas({ overhead }: OperationEncoder, op: Operation, chargedGas: ChargedGas): number {
-  const authorization = op.authorization === undefined ? 0 : AUTHORIZATION_GAS
+function workGas(
+  gas: ForkGas,
+  { op, before }: Pick<CarriedOperation, 'op' | 'before'>,
+  chargedGas: ChargedGas,
+): number {
+  const { overhead } = gas
   // Whether an account or a paymaster returns a range is theirs to decide with each validation.
   const ranges = overhead.range * (op.paymaster === undefined ? 1 : 2)
-  const refund = chargedGas === 'used' ? 0 : Number(refundOf(op))
-  return overhead.perOp + ranges + authorization + refund
+  const refund = chargedGas === 'used' ? 0 : Number(refundOf(gas, op))
+  return overhead.perOp + ranges + unmeteredGas(gas, op, before) + refund
 }
 
-function countTokens(hex: Hex): number {
-  let tokens = 0
+/** Bytes of call data, which cost otherwise where they are zero. */
+type CountedBytes = { readonly zeros: number; readonly others: number }
+
+function countBytes(hex: Hex): CountedBytes {
+  let zeros = 0
   for (let at = 2; at < hex.length; at += 2) {
-    const zero = hex.charCodeAt(at) === ZERO_DIGIT && hex.charCodeAt(at + 1) === ZERO_DIGIT
-    tokens += zero ? 1 : 4
+    if (hex.charCodeAt(at) === ZERO_DIGIT && hex.charCodeAt(at + 1) === ZERO_DIGIT) zeros++
   }
-  return tokens
+  return { zeros, others: (hex.length - 2) / 2 - zeros }
 }
 
 const ZERO_DIGIT = 0x30
+
+function dataGasOf({ zeroByte, byte }: ForkGas, { zeros, others }: CountedBytes): number {
+  return zeroByte * zeros + byte * others
+}
+
+function floorOf({ floorZeroByte, floorByte }: ForkGas, { zeros, others }: CountedBytes): number {
+  return floorZeroByte * zeros + floorByte * others
+}
+
+/** Gas of the transaction that carries `data`, without any work: what is charged for it, and the least by EIP-7623. */
+export function transactionGas(gas: ForkGas, data: Hex): { standard: bigint; floor: bigint } {
+  const bytes = countBytes(data)
+  return {
+    standard: BigInt(gas.transaction + dataGasOf(gas, bytes)),
+    floor: BigInt(gas.transaction + floorOf(gas, bytes)),
+  }
+}
+
+/** The least gas that the chain charges for a transaction with this gas limit, whatever it uses. */
+export function leastCharged(chargedGas: ChargedGas, limit: bigint): bigint {
+  if (chargedGas === 'used') return 0n
+  return chargedGas === 'limit' ? limit : (limit + 1n) / 2n
+}
+
+/** Bytes of a signed transaction around its calldata, at most. */
+const ENVELOPE = 200
+/** Bytes of an EIP-7702 tuple, at most. */
+const AUTHORIZATION = 180
+
+const nobody = `0x${'00'.repeat(20)}` as const
+
+/**
+ * The tip (wei per gas) below which the chain's nodes do not take a bundle with these operations: by its plain bytes and
+ * the least gas that it can use, so never too low.
+ */
+export function bundleTip(
+  entryPoint: EntryPoint,
+  carried: readonly CarriedOperation[],
+  floor: TipFloor,
+): bigint {
+  if (floor.perByte === 0n) return floor.perGas
+  const ops = carried.map(({ op }) => op)
+  const data = entryPoint.encodeHandleOps(ops, nobody)
+  const tuples = ops.filter(({ authorization }) => authorization !== undefined).length
+  const bytes = ENVELOPE + size(data) + AUTHORIZATION * tuples
+  return tipOf(
+    floor,
+    bytes,
+    bundleCost(entryPoint, carried, data, { hasBeneficiary: false }).unmetered,
+  )
+}

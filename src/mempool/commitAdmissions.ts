@@ -1,18 +1,23 @@
 import type { Hex } from 'viem'
+import { RuleViolationError, UnstakedEntityFullError } from '../base/errors/ruleErrors.js'
 import { faultPoint } from '../base/faults.js'
-import type { Database, Transaction, TransactionExecutor } from '../store/database.js'
-import { emitOperationEvents } from '../store/events.js'
-import { pipelined } from '../store/pipelined.js'
-import { type AdmissionFacts, type PoolSlot, readFacts } from '../store/pool/admissionFacts.js'
-import { holdCheapest, holdPooled } from '../store/pool/holdPooled.js'
-import { lockPool } from '../store/pool/lockPool.js'
-import { offerOf } from '../store/pool/operations.js'
-import { countApp, countPool, scopeNames, sumPaymaster } from '../store/pool/poolBounds.js'
-import { displaceOperations, putOperations } from '../store/pool/putOperations.js'
-import { countReputations, type EntityFacts, readEntityFacts } from '../store/pool/reputations.js'
-import type { OperationState } from '../store/schema.js'
+import type { Database, Transaction, TransactionExecutor } from '../db/database.js'
+import { emitOperationEvents } from '../db/events.js'
+import { pipelined } from '../db/pipelined.js'
+import { conflictingDelegate } from '../erc4337/rules/index.js'
 import { createEntityView, type EntityView, usesOf } from './createEntityView.js'
 import { type AdmissionDecision, type AdmissionLimits, decideAdmission } from './decideAdmission.js'
+import {
+  type AdmissionFacts,
+  holdCheapest,
+  holdPooled,
+  type PoolSlot,
+  readFacts,
+} from './pool/admissionFacts.js'
+import { countApp, countPool, lockPool, scopeNames, sumPaymaster } from './pool/bounds.js'
+import { delegatingOperations, type OperationState, offerOf } from './pool/operations.js'
+import { displaceOperations, putOperations } from './pool/putOperations.js'
+import { countReputations, type EntityFacts, readEntityFacts } from './pool/reputations.js'
 import {
   type Admission,
   applyDecision,
@@ -100,9 +105,33 @@ function decideNext(
       ? { ...limits, maxOperationsPerSender: Number.POSITIVE_INFINITY }
       : limits,
   )
-  if (decision.kind !== 'insert' || entities === undefined) return decision
-  const error = entityView.refuse(entities, decision.replaces)
+  // A ban or throttle (SREP-020, SREP-030) outranks being one too many (UREP-010).
+  const isFull = decision.kind === 'refuse' && decision.error instanceof UnstakedEntityFullError
+  if (!(decision.kind === 'insert' || isFull)) return decision
+  const replaced = decision.kind === 'insert' ? decision.replaces : undefined
+  const error =
+    (isFull ? undefined : checkDelegate(entry, view, replaced)) ??
+    (entities && entityView.refuse(entities, replaced))
   return error ? { kind: 'refuse', error } : decision
+}
+
+/**
+ * AUTH-040, with rules or without: what is in flight for one EntryPoint could make a bundle for another revert. The
+ * operation that is replaced does not count.
+ */
+function checkDelegate(
+  { operation }: Admission['entry'],
+  { delegating }: PoolView,
+  replaced: PoolSlot | undefined,
+): RuleViolationError | undefined {
+  const others = [...delegating].filter(([hash]) => hash !== replaced?.hash)
+  const [violation] = conflictingDelegate(
+    operation,
+    others.map(([, op]) => op),
+  )
+  if (violation === undefined) return undefined
+  const { rule, message, entity, address } = violation
+  return new RuleViolationError({ message, rule, place: { entity, address } })
 }
 
 function readEntities(
@@ -153,7 +182,14 @@ async function readPool(
   // One operation may give way for each admission, but never to one of its own sender.
   const needed = admissions.length + limits.maxOperationsPerSender
   const cheapest = mayFill ? await holdCheapest(trx, chainId, needed) : []
-  return { known, slots, ofSender, totals, cheapest }
+  const delegating = await delegatingOperations(
+    trx,
+    chainId,
+    admissions.flatMap(({ entry: { operation } }) =>
+      operation.authorization ? [operation.sender] : [],
+    ),
+  )
+  return { known, slots, ofSender, totals, cheapest, delegating }
 }
 
 /** A limit, and the number that it bounds. */

@@ -1,7 +1,7 @@
 import type { Address } from 'viem'
 import { describe, expect, test } from 'vitest'
-import type { EntityFacts } from '../store/pool/reputations.js'
 import { type AdmittedEntities, createEntityView } from './createEntityView.js'
+import type { EntityFacts } from './pool/reputations.js'
 
 const entryPoint: Address = `0x${'ee'.repeat(20)}`
 const sender: Address = `0x${'11'.repeat(20)}`

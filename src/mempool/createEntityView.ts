@@ -1,11 +1,11 @@
 import type { Address } from 'viem'
-import type { PurserError } from '../errors/purserError.js'
+import type { PurserError } from '../base/errors/purserError.js'
 import {
   EntityReputationError,
   RuleViolationError,
   UnstakedEntityFullError,
-} from '../errors/ruleErrors.js'
-import type { EntityFacts } from '../store/pool/reputations.js'
+} from '../base/errors/ruleErrors.js'
+import type { EntityFacts } from './pool/reputations.js'
 import { opsAllowed, statusOf, THROTTLED_OPERATIONS } from './reputation.js'
 
 /** The entities of an operation that is to be taken into the pool. */

@@ -1,31 +1,32 @@
+import type { Logger } from 'pino'
 import type { Hex } from 'viem'
-import { createGroup } from '../base/createGroup.js'
+import { createBatcher } from '../base/createBatcher.js'
+import { PaymasterDepositError } from '../base/errors/operationErrors.js'
+import { OverloadedError } from '../base/errors/requestErrors.js'
+import { UnstakedEntityFullError } from '../base/errors/ruleErrors.js'
 import { faultPoint } from '../base/faults.js'
 import { unixNow } from '../base/unixNow.js'
 import { delegateToHash } from '../chain/delegations.js'
-import type { EntryPoint } from '../entrypoint/entryPoint.js'
-import type { Fees } from '../entrypoint/fees.js'
-import type { Operation } from '../entrypoint/operation.js'
-import { PaymasterDepositError } from '../errors/operationErrors.js'
-import { UnstakedEntityFullError } from '../errors/ruleErrors.js'
+import type { Database } from '../db/database.js'
+import { readAttribution } from '../erc4337/attribution.js'
+import type { EntryPoint } from '../erc4337/entryPoint.js'
+import type { Fees } from '../erc4337/fees.js'
+import type { Operation } from '../erc4337/operation.js'
 import { highestPrice } from '../gas/highestPrice.js'
-import { findGrant } from '../store/ledger/grants.js'
-import { isReserved } from '../store/ledger/reservations.js'
-import { acceptedHashes } from '../store/pool/operations.js'
-import { type RevertSubject, type Reverts, readReverts } from '../store/pool/reverts.js'
-import { requireAuthorizationSigner, requireDelegation } from '../validation/authorization.js'
-import { ruleSettings } from '../validation/ruleSettings.js'
-import { checkReverts } from './checkReverts.js'
+import { findGrant, type Grant } from '../paymaster/ledger/grants.js'
+import { isReserved } from '../paymaster/ledger/reservations.js'
+import { requireAuthorizationSigner, requireDelegation } from '../simulation/authorization.js'
+import { ruleSettings } from '../simulation/checkRules.js'
 import { commitAdmissions } from './commitAdmissions.js'
-import { createAnnouncer } from './createAnnouncer.js'
-import { createTurnstile } from './createTurnstile.js'
 import type { AdmissionDecision } from './decideAdmission.js'
 import type { MempoolContext } from './mempoolContext.js'
+import { acceptedHashes, announceOperations } from './pool/operations.js'
+import { checkReverts, type RevertSubject, type Reverts, readReverts } from './pool/reverts.js'
 import type { Admission } from './poolView.js'
 import { requireLimits } from './requireLimits.js'
-import { requireValid } from './requireValid.js'
+import { requireValid, type ValidOperation } from './requireValid.js'
 
-export type AdmissionOptions = {
+type AdmissionOptions = {
   /** The app whose key sent the operation. */
   readonly appId: string
   /** The key that sent it; absent where none did. */
@@ -53,6 +54,13 @@ export type Mempool = {
   check(entryPoint: EntryPoint, op: Operation, options: AdmissionOptions): Promise<Hex>
 }
 
+/** An operation that only the pool of the moment can refuse. */
+type Admissible = {
+  /** The fees that we pay for it; undefined where it pays itself. */
+  readonly grant: Grant | undefined
+  readonly facts: ValidOperation
+}
+
 /** The most admissions under way on a chain; each holds its operation and its simulation in memory. */
 const MAX_ADMISSIONS = 1_000
 
@@ -63,38 +71,38 @@ const MAX_LOOK_UPS = 256
 const MAX_GROUP = 64
 
 export function createMempool(context: MempoolContext): Mempool {
-  const { definition, database, heads, logger } = context
+  const { definition, database, heads, logger, metrics } = context
   const { chainId } = definition
   const rules = ruleSettings(definition)
   const announce = createAnnouncer(database, chainId, logger)
-  const commit = createGroup<Admission, AdmissionDecision>(
+  const commit = createBatcher<Admission, AdmissionDecision>(
     (admissions) => commitAdmissions(database, chainId, admissions, definition),
     MAX_GROUP,
   )
-  const isAccepted = createGroup<Hex, boolean>(async (hashes) => {
+  const isAccepted = createBatcher<Hex, boolean>(async (hashes) => {
     const accepted = await acceptedHashes(database, chainId, hashes)
     return hashes.map((hash) => accepted.has(hash))
   }, MAX_LOOK_UPS)
-  const revertsOf = createGroup<RevertSubject, Reverts>(
+  const revertsOf = createBatcher<RevertSubject, Reverts>(
     (subjects) => readReverts(database, chainId, subjects),
     MAX_LOOK_UPS,
   )
-  const turnstile = createTurnstile(MAX_ADMISSIONS)
+  const semaphore = createSemaphore(MAX_ADMISSIONS)
 
   const findValid = async (
     entryPoint: EntryPoint,
     op: Operation,
     userOpHash: Hex,
     { appId, simulateExecution }: AdmissionOptions,
-  ) => {
+  ): Promise<Admissible> => {
     requireLimits(entryPoint, op, definition)
-    const subject = { sender: op.sender, entryPoint: entryPoint.address, appId }
-    const revertError = checkReverts(op.sender, await revertsOf(subject))
+    const subject = { op, entryPoint: entryPoint.address, appId }
+    const revertError = checkReverts(op, await revertsOf(subject))
     if (revertError) throw revertError
     const grant = isFree(op)
       ? await findGrant(database, { chainId, userOpHash, appId }, unixNow())
       : undefined
-    const simulation = { simulateExecution, grant, userOpHash }
+    const simulation = { simulateExecution, grant, userOpHash, appId }
     const facts = await requireValid({ ...context, rules }, entryPoint, op, simulation)
     return { grant, facts }
   }
@@ -116,17 +124,15 @@ export function createMempool(context: MempoolContext): Mempool {
     const [isKnown] = await Promise.all([isAccepted(hash), first.catch(() => {})])
     if (isKnown) return hash
 
-    const decide = async (validation: typeof first): Promise<AdmissionDecision> => {
-      const { grant, facts } = await validation
+    const decide = ({ grant, facts }: Admissible): Promise<AdmissionDecision> => {
       const { validUntil, record, ...poolFacts } = facts
       faultPoint('admission:simulated')
-      const prefund = entryPoint.requiredPrefund(op)
       const entry = {
         chainId,
         hash,
         appId,
         keyId,
-        prefund,
+        prefund: entryPoint.requiredPrefund(op),
         assuredPrice: highestPrice(entryPoint, grant ? priced(op, grant) : op),
         ...record,
         entryPoint: entryPoint.address,
@@ -136,28 +142,37 @@ export function createMempool(context: MempoolContext): Mempool {
       }
       return commit({ entry, ...poolFacts })
     }
-    let validation = first
-    let decision = await decide(validation)
+    let valid = await first
+    let decision = await decide(valid)
     if (dependsOnDeposits(decision) && (await heads.refresh()).hash !== headHash) {
-      validation = findValid(entryPoint, op, hash, options)
-      decision = await decide(validation)
+      valid = await findValid(entryPoint, op, hash, options)
+      decision = await decide(valid)
     }
     if (lacksDeposit(decision) && (await isCovered(context, entryPoint, op)))
-      decision = await decide(withoutDeposit(validation))
+      decision = await decide({ ...valid, facts: { ...valid.facts, deposit: undefined } })
     faultPoint('admission:committed')
     if (decision.kind === 'refuse') throw decision.error
     if (decision.kind === 'insert') {
       announce()
       const { sender, nonce } = op
+      countAttribution(metrics, op)
       const [replaces, evicts] = [decision.replaces?.hash, decision.evicts?.hash]
       logger.debug({ op: hash, appId, sender, nonce, replaces, evicts }, 'operation admitted')
     }
     return hash
   }
   return {
-    admit: (entryPoint, op, options) => turnstile(() => admit(entryPoint, op, options)),
-    check: (entryPoint, op, options) => turnstile(() => check(entryPoint, op, options)),
+    admit: (entryPoint, op, options) => semaphore(() => admit(entryPoint, op, options)),
+    check: (entryPoint, op, options) => semaphore(() => check(entryPoint, op, options)),
   }
+}
+
+/** Counts the attribution of an operation that has one (ERC-8021). */
+function countAttribution(metrics: MempoolContext['metrics'], { callData }: Operation): void {
+  const attributed = readAttribution(callData)
+  if (attributed === undefined) return
+  const { schema } = attributed.attribution
+  metrics.count('purser_operations_attributed_total', { schema })
 }
 
 /** The hash of an operation whose delegation fits. Throws where it does not. */
@@ -201,14 +216,6 @@ async function isCovered(
   return isReserved(database, slot, entryPoint.requiredPrefund(op))
 }
 
-/** The validation of an operation whose paymaster's deposit needs no further look. */
-async function withoutDeposit<Valid extends { readonly facts: { readonly deposit?: unknown } }>(
-  validation: Promise<Valid>,
-) {
-  const valid = await validation
-  return { ...valid, facts: { ...valid.facts, deposit: undefined } }
-}
-
 /** Whether an operation offers no fee and names no paymaster. */
 function isFree({ maxFeePerGas, paymaster }: Operation): boolean {
   return maxFeePerGas === 0n && paymaster === undefined
@@ -222,4 +229,53 @@ function priced(op: Operation, { maxFeePerGas, maxPriorityFeePerGas }: Fees): Op
 /** The earlier of two ends in Unix seconds, of which the first may be 0 = no end. */
 function earlierEnd(validUntil: number, end: number): number {
   return validUntil === 0 || validUntil > end ? end : validUntil
+}
+
+/** A function that does a piece of work unless too many are under way. */
+type Semaphore = <Result>(work: () => Promise<Result>) => Promise<Result>
+
+/**
+ * A semaphore that lets at most `capacity` pieces of work be under way at once and refuses more with
+ * OverloadedError, before any work for them: a queue that only grows helps no client, and takes memory.
+ */
+export function createSemaphore(capacity: number): Semaphore {
+  let inside = 0
+  return async (work) => {
+    if (inside >= capacity) throw new OverloadedError(inside)
+    inside += 1
+    try {
+      return await work()
+    } finally {
+      inside -= 1
+    }
+  }
+}
+
+/**
+ * A function that notifies the bundlers of a chain, in this and other processes, that operations wait.
+ * It is called after the commit: a NOTIFY inside each transaction makes PostgreSQL commit them one after
+ * the other, which cuts the admissions a second to a fifth. Admissions that come while a message is under
+ * way share the next one. After a lost message the bundler's timer finds the operation.
+ */
+function createAnnouncer(database: Database, chainId: number, logger: Logger): () => void {
+  let requested = false
+  let running = false
+
+  const run = async (): Promise<void> => {
+    running = true
+    while (requested) {
+      requested = false
+      try {
+        await announceOperations(database, chainId)
+      } catch (error) {
+        logger.warn({ reason: (error as Error).message }, 'operations not announced')
+      }
+    }
+    running = false
+  }
+
+  return () => {
+    requested = true
+    if (!running) void run()
+  }
 }

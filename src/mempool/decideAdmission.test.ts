@@ -7,11 +7,15 @@ import {
   MempoolFullError,
   PaymasterDepositError,
   ReplacementUnderpricedError,
-} from '../errors/operationErrors.js'
-import { UnstakedEntityFullError } from '../errors/ruleErrors.js'
-import { decideAdmission, type Occupancy } from './decideAdmission.js'
-import { minimumReplacement, raiseFee } from './minimumReplacement.js'
-import { offeredTip } from './offeredTip.js'
+} from '../base/errors/operationErrors.js'
+import { UnstakedEntityFullError } from '../base/errors/ruleErrors.js'
+import {
+  decideAdmission,
+  minimumReplacement,
+  type Occupancy,
+  offeredTip,
+  raiseFee,
+} from './decideAdmission.js'
 
 const limits = { maxOperationsPerSender: 4, maxOperationsPerApp: 50, maxOperations: 100 }
 const other: Hex = `0x${'01'.repeat(32)}`
@@ -164,13 +168,37 @@ describe('an admission', () => {
           maxPriorityFeePerGas: 0n,
           paymaster: same ? paymaster : null,
         }
-        const dear = { ...op, paymaster, maxFeePerGas: 1n, maxPriorityFeePerGas: 1n }
+        const expensive = { ...op, paymaster, maxFeePerGas: 1n, maxPriorityFeePerGas: 1n }
         const pool = { ...empty, slot, paymasterPending: others + (same ? old : 0n) }
         const prefund = 1_000n
-        const error = refusal({ operation: dear, prefund, deposit, baseFee }, pool, limits)
+        const error = refusal({ operation: expensive, prefund, deposit, baseFee }, pool, limits)
         if (deposit < others + prefund) expect(error).toBeInstanceOf(PaymasterDepositError)
         else expect(error).toBeUndefined()
       }),
     )
+  })
+})
+
+const fee = fc.bigInt({ min: 0n, max: 2n ** 120n - 1n })
+
+test('the required fees are the least integers that are 10 % higher, and higher by at least 1 wei', () => {
+  fc.assert(
+    fc.property(fee, fee, (maxFeePerGas, maxPriorityFeePerGas) => {
+      const pooled = { maxFeePerGas, maxPriorityFeePerGas }
+      const required = minimumReplacement(pooled)
+      for (const field of ['maxFeePerGas', 'maxPriorityFeePerGas'] as const) {
+        const enough = (offer: bigint) =>
+          offer > pooled[field] && offer * 10n >= pooled[field] * 11n
+        expect(enough(required[field])).toBe(true)
+        expect(enough(required[field] - 1n)).toBe(false)
+      }
+    }),
+  )
+})
+
+test('10 % of an odd fee is rounded up', () => {
+  expect(minimumReplacement({ maxFeePerGas: 101n, maxPriorityFeePerGas: 1n })).toEqual({
+    maxFeePerGas: 112n,
+    maxPriorityFeePerGas: 2n,
   })
 })

@@ -1,19 +1,17 @@
 import type { Address, Hex } from 'viem'
-import type { Fees } from '../entrypoint/fees.js'
-import type { Operation } from '../entrypoint/operation.js'
+import { greatest, smallest } from '../base/bigints.js'
 import {
   AlreadyBundledError,
   MempoolFullError,
   PaymasterDepositError,
   ReplacementUnderpricedError,
-} from '../errors/operationErrors.js'
-import type { PurserError } from '../errors/purserError.js'
-import { UnstakedEntityFullError } from '../errors/ruleErrors.js'
-import type { PoolSlot } from '../store/pool/admissionFacts.js'
-import type { PooledOperation } from '../store/pool/holdPooled.js'
-import type { OperationState } from '../store/schema.js'
-import { minimumReplacement, raiseFee } from './minimumReplacement.js'
-import { offeredTip } from './offeredTip.js'
+} from '../base/errors/operationErrors.js'
+import type { PurserError } from '../base/errors/purserError.js'
+import { UnstakedEntityFullError } from '../base/errors/ruleErrors.js'
+import type { Fees } from '../erc4337/fees.js'
+import type { Operation } from '../erc4337/operation.js'
+import type { PooledOperation, PoolSlot } from './pool/admissionFacts.js'
+import type { OperationState } from './pool/operations.js'
 
 export type AdmissionLimits = {
   /** Of an unstaked sender (UREP-010); a staked one has no such limit (SREP-040). */
@@ -34,7 +32,7 @@ export type Occupancy = {
   readonly total: number
   /** wei that live operations may take from the paymaster's deposit. */
   readonly paymasterPending: bigint
-  /** The pooled operation that pays least and is of another sender; unknown in a pool with room. */
+  /** The pooled operation that pays least and is of another sender; unknown while the pool is not full. */
   readonly cheapest: PooledOperation | undefined
 }
 
@@ -67,7 +65,7 @@ export type AdmissionDecision =
  *   the fees are not 10 % higher (ReplacementUnderpricedError);
  * - limits per sender (UnstakedEntityFullError) and app (MempoolFullError), which a replacement does
  *   not touch;
- * - a full pool makes room for one that offers the bundler 10 % more than its cheapest operation, and
+ * - a full pool replaces its cheapest operation by one that pays the bundler 10 % more, and
  *   refuses others (MempoolFullError);
  * - the paymaster's deposit covers this and all its other pending operations (EREP-010,
  *   PaymasterDepositError).
@@ -184,4 +182,26 @@ export const displacement = {
       code: 'PREDECESSOR_DROPPED',
       reason: `operation ${behind} with nonce ${nonce} of the same account had to go first and was dropped (${displacement.evicted(by).reason}): send that nonce again, then this operation`,
     }) as const,
+}
+
+/**
+ * The least fees with which an operation takes the place of a pooled one with the same sender and
+ * nonce.
+ */
+export function minimumReplacement(pooled: Fees): Fees {
+  return {
+    maxFeePerGas: raiseFee(pooled.maxFeePerGas),
+    maxPriorityFeePerGas: raiseFee(pooled.maxPriorityFeePerGas),
+  }
+}
+
+/** The fee raised by 10 %, rounded up, and by at least 1 wei: displacing a zero fee is not free. */
+export function raiseFee(fee: bigint): bigint {
+  const raised = (fee * 11n + 9n) / 10n
+  return raised > fee ? raised : fee + 1n
+}
+
+/** The tip in wei per gas that an operation offers the bundler at `baseFee`; never negative. */
+export function offeredTip({ maxFeePerGas, maxPriorityFeePerGas }: Fees, baseFee: bigint): bigint {
+  return greatest(smallest(maxFeePerGas - baseFee, maxPriorityFeePerGas), 0n)
 }

@@ -1,14 +1,14 @@
 import type { Hex } from 'viem'
 import { greatest, sum } from '../base/bigints.js'
 import { readNonce } from '../chain/entryPointReads.js'
-import type { StateOverride } from '../chain/stateOverride.js'
-import { depositSlot, nonceSlot } from '../encoding/storageLayout.js'
-import { DELEGATION_MARKER } from '../entrypoint/delegation.js'
-import type { AaCode, EntryPoint, Failure } from '../entrypoint/entryPoint.js'
-import type { Operation } from '../entrypoint/operation.js'
-import { type Pending, pendingOfSender } from '../store/pool/successors.js'
-import { describeFailure, describeNonce } from '../validation/describeFailure.js'
+import type { StateOverride } from '../chain/ethCall.js'
+import { DELEGATION_MARKER } from '../erc4337/delegation.js'
+import { depositSlot, nonceSlot } from '../erc4337/encoding/storageLayout.js'
+import type { AaCode, EntryPoint, Failure } from '../erc4337/entryPoint.js'
+import type { Operation } from '../erc4337/operation.js'
+import { describeFailure, describeNonce } from '../simulation/operationFailure.js'
 import type { MempoolContext } from './mempoolContext.js'
+import { type Pending, pendingOfSender } from './pool/successors.js'
 
 type SequenceAttempt = { readonly ok: true } | { readonly ok: false; readonly failure: Failure }
 

@@ -1,11 +1,11 @@
 import type { Logger } from 'pino'
+import type { ChainMetrics } from '../base/metrics/metrics.js'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import type { HeadFollower } from '../chain/headFollower.js'
 import type { NodeClient } from '../chain/nodeClient.js'
-import type { Database } from '../store/database.js'
-import type { Engine } from '../validation/engine.js'
-import type { RuleOutcome } from '../validation/requireRules.js'
-import type { ExpectedSizes } from './createBundleSizes.js'
+import type { Database } from '../db/database.js'
+import type { Engine } from '../simulation/engine.js'
+import type { ExpectedSizes } from './bundleSizes.js'
 
 /** The parts that admit operations to one chain's pool. */
 export type MempoolContext = {
@@ -14,8 +14,7 @@ export type MempoolContext = {
   readonly node: NodeClient
   readonly heads: Pick<HeadFollower, 'current' | 'refresh'>
   readonly engine: Engine
-  /** Called with the outcome of the ERC-7562 rules for each operation, for the metrics. */
-  readonly onRulesChecked: (outcome: RuleOutcome) => void
+  readonly metrics: ChainMetrics
   readonly logger: Logger
   readonly sizes: ExpectedSizes
 }

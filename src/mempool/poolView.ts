@@ -1,13 +1,13 @@
 import type { Address, Hex } from 'viem'
 import { smallest } from '../base/bigints.js'
-import type { PoolSlot } from '../store/pool/admissionFacts.js'
-import type { PooledOperation } from '../store/pool/holdPooled.js'
-import { type NewOperation, offerOf } from '../store/pool/operations.js'
-import { scopeNames } from '../store/pool/poolBounds.js'
-import type { DisplacedState } from '../store/pool/putOperations.js'
-import type { OperationState } from '../store/schema.js'
+import type { Operation } from '../erc4337/operation.js'
 import type { AdmittedEntities } from './createEntityView.js'
 import { type AdmissionDecision, displacement, type Occupancy } from './decideAdmission.js'
+import type { PooledOperation, PoolSlot } from './pool/admissionFacts.js'
+import { scopeNames } from './pool/bounds.js'
+import type { OperationState } from './pool/operations.js'
+import { type NewOperation, offerOf } from './pool/operations.js'
+import type { DisplacedState } from './pool/putOperations.js'
 
 export type Admission = {
   readonly entry: Omit<NewOperation, 'counted'>
@@ -30,9 +30,11 @@ export type PoolFacts = {
   readonly totals: ReadonlyMap<string, bigint>
   /**
    * Enough of the cheapest pooled operations for all admissions, and operations that wait behind them;
-   * empty in a pool with room.
+   * empty while the pool is not full.
    */
   readonly cheapest: readonly PooledOperation[]
+  /** Live operations with an authorization (EIP-7702), of the candidates' senders that send one, over all EntryPoints. */
+  readonly delegating: ReadonlyMap<Hex, Operation>
 }
 
 export function senderName(entryPoint: Address, sender: Address): string {
@@ -59,6 +61,7 @@ export type PoolView = {
   readonly ofSender: Map<string, number>
   readonly totals: Map<string, bigint>
   readonly pooled: Map<Hex, PooledOperation>
+  readonly delegating: Map<Hex, Operation>
   readonly puts: Map<Hex, Put>
   /** Stored operations that leave the pool. */
   readonly displaced: Map<Hex, DisplacedState>
@@ -71,6 +74,7 @@ export function createPoolView(facts: PoolFacts): PoolView {
     ofSender: new Map(facts.ofSender),
     totals: new Map(facts.totals),
     pooled: new Map(facts.cheapest.map((operation) => [operation.hash, operation])),
+    delegating: new Map(facts.delegating),
     puts: new Map(),
     displaced: new Map(),
   }
@@ -128,6 +132,7 @@ export function applyDecision(
   view.slots.set(slotName(entryPoint, sender, nonce), slot)
   count(view, slot, entryPoint, 1n)
   addToSender(view, entryPoint, sender, 1)
+  if (operation.authorization) view.delegating.set(hash, operation)
   view.pooled.set(hash, { ...slot, entryPoint, sender, nonce })
   view.puts.delete(hash)
   view.puts.set(hash, { entry: { ...entry, counted }, standing: { state: 'pooled' } })
@@ -142,9 +147,11 @@ function evict(view: PoolView, operation: PooledOperation, standing: LeavingStat
   addToSender(view, entryPoint, sender, -1)
 }
 
-function displace({ known, pooled, puts, displaced }: PoolView, hash: Hex, standing: LeavingState) {
+function displace(view: PoolView, hash: Hex, standing: LeavingState) {
+  const { known, pooled, delegating, puts, displaced } = view
   known.set(hash, standing.state)
   pooled.delete(hash)
+  delegating.delete(hash)
   const put = puts.get(hash)
   if (put) puts.set(hash, { ...put, standing })
   else displaced.set(hash, standing)

@@ -1,5 +1,5 @@
 /** The record of an entity, decayed by the hour (ERC-7562 "reputation"). */
-export type Reputation = {
+type Reputation = {
   /** Operations with the entity that were taken into the pool. */
   readonly opsSeen: number
   /** Operations of them that were included. */

@@ -1,44 +1,58 @@
-import type { Hex } from 'viem'
-import { unixNow } from '../base/unixNow.js'
-import { admissionHorizon } from '../chain/comingBlock.js'
-import { readDelegables } from '../chain/delegations.js'
-import { readDeposit } from '../chain/entryPointReads.js'
-import { type AdvisedFees, adviseFees, requireFees } from '../chain/fees.js'
-import type { Head } from '../chain/head.js'
-import { getTransactionCount } from '../chain/nodeReads.js'
-import type { EntryPoint } from '../entrypoint/entryPoint.js'
-import type { Fees } from '../entrypoint/fees.js'
-import type { Operation } from '../entrypoint/operation.js'
-import { describeRevert } from '../entrypoint/revertReason.js'
+import type { Address, Hex } from 'viem'
 import {
   ExecutionRevertedError,
   FeeTooLowError,
   PreVerificationGasTooLowError,
-} from '../errors/operationErrors.js'
-import { bundleTip } from '../gas/bundleTip.js'
+} from '../base/errors/operationErrors.js'
+import { unixNow } from '../base/unixNow.js'
+import { admissionHorizon } from '../chain/comingBlock.js'
+import { delegateToHash, readDelegables } from '../chain/delegations.js'
+import { readDeposit } from '../chain/entryPointReads.js'
+import { type AdvisedFees, acceptedTip, adviseFees, requireFees } from '../chain/fees.js'
+import type { Head } from '../chain/head.js'
+import { getTransactionCount } from '../chain/nodeReads.js'
+import type { EntryPoint, Failure } from '../erc4337/entryPoint.js'
+import type { Fees } from '../erc4337/fees.js'
+import type { Operation } from '../erc4337/operation.js'
+import { describeRevert } from '../erc4337/revertReason.js'
+import { isStaked, type StakePolicy, type Verdict } from '../erc4337/rules/index.js'
 import { dataGas, dataSteps, estimatedDataGas } from '../gas/dataGas.js'
-import { afterSteps } from '../gas/dataPrice.js'
-import { dataPriceAt } from '../gas/dataPriceAt.js'
+import { afterSteps, dataPriceAt } from '../gas/dataPrice.js'
 import { leastMaxFee } from '../gas/highestPrice.js'
-import { bundleCharges, preVerificationGas } from '../gas/preVerificationGas.js'
-import { widestOperation } from '../gas/widestOperation.js'
-import { requireAuthorizationApplies } from '../validation/authorization.js'
-import { checkRules, type RuleCheck, type RuleSettings } from '../validation/checkRules.js'
-import type { StateOverride, Validation } from '../validation/engine.js'
-import { requireValidity, toOperationError } from '../validation/operationFailure.js'
-import { requireRules } from '../validation/requireRules.js'
-import { signatureFailure } from '../validation/signatureFailure.js'
-import { entitiesOf, factoryOf, firstValidation } from './admissionRecord.js'
+import { widestOperation } from '../gas/placeholder.js'
+import { bundleCharges, bundleTip, preVerificationGas } from '../gas/preVerificationGas.js'
+import { differenceFromSigned } from '../paymaster/ledger/signedLimits.js'
+import { requireAuthorizationApplies } from '../simulation/authorization.js'
+import {
+  checkRules,
+  type RuleCheck,
+  type RuleSettings,
+  requireRules,
+} from '../simulation/checkRules.js'
+import type { Observed, StateOverride, Validation } from '../simulation/engine.js'
+import {
+  describeSilent,
+  isSilent,
+  requireValidity,
+  signatureFailure,
+  toOperationError,
+} from '../simulation/operationFailure.js'
+import type { AdmittedEntities } from './createEntityView.js'
 import { inSequence } from './inSequence.js'
 import type { MempoolContext } from './mempoolContext.js'
-import { requireCoverage } from './requireCoverage.js'
+import type { FirstValidation } from './pool/operations.js'
+import { requireCoverage, requireSmallDelegation } from './requireLimits.js'
 import { type TokenTankUse, tokenTankUse, withStakedTank } from './tokenTankUse.js'
 
 type AdmissionChecks = {
   readonly simulateExecution: boolean
   readonly grant: Fees | undefined
   readonly userOpHash: Hex
+  readonly appId: string
 }
+
+/** What the chain and the rules say of an operation that they accept. */
+export type ValidOperation = Awaited<ReturnType<typeof requireValid>>
 
 type RuledContext = MempoolContext & { readonly rules: RuleSettings }
 
@@ -47,18 +61,20 @@ export async function requireValid(
   context: RuledContext,
   entryPoint: EntryPoint,
   sent: Operation,
-  { simulateExecution, grant, userOpHash }: AdmissionChecks,
+  { simulateExecution, grant, userOpHash, appId }: AdmissionChecks,
 ) {
   const { node, heads, rules } = context
   const head = heads.current()
   const advice = await adviseFees(node, head, context.definition)
   if (!grant) requireFees(sent, head, advice)
   const op = await withoutAppliedAuthorization(context, sent)
+  requireSmallDelegation(entryPoint, op)
   const tank = await tokenTankUse(context.database, context.definition.chainId, entryPoint, op)
   const { validation, ruleCheck, override } = await checkedValidation(context, entryPoint, op, tank)
   const { chainId } = context.definition
   const signature = signatureFailure(validation, { entryPoint, chainId, hash: userOpHash })
-  if (signature) throw toOperationError(signature, op)
+  if (signature)
+    throw toOperationError(await compareWithSigned(context, entryPoint, sent, signature, appId), op)
   requireRules(context, op, ruleCheck)
   const next = {
     number: head.number + 1n,
@@ -68,7 +84,12 @@ export async function requireValid(
   const paid = { op, fees: grant ?? op }
   requireTip(entryPoint, paid, validation, advice)
   const sharedBy = await requirePreVerificationGas(context, entryPoint, paid, validation, head)
-  const mostCharged = requireCoverage(entryPoint, op, validation, head.baseFee)
+  const mostCharged = requireCoverage(
+    entryPoint,
+    op,
+    validation,
+    head.baseFee + acceptedTip(advice),
+  )
   if (simulateExecution || tank?.chargesAfterwards === true)
     await requireExecution(context, entryPoint, op, override)
   const { observed, validUntil, blocks } = validation
@@ -91,6 +112,26 @@ export async function requireValid(
       firstValidation: firstValidation(validation, ruleCheck.verdict),
     },
   }
+}
+
+/** The failure of a signature of our tank, with the limits that it has signed instead. Others stay. */
+async function compareWithSigned(
+  { database, node, definition: { chainId } }: MempoolContext,
+  entryPoint: EntryPoint,
+  op: Operation,
+  failure: Failure,
+  appId: string,
+): Promise<Failure> {
+  if (failure.code !== 'AA34') return failure
+  const delegate = await delegateToHash(node, op)
+  const difference = await differenceFromSigned(
+    database,
+    { appId, chainId, entryPoint, delegate },
+    op,
+  )
+  return difference === undefined
+    ? failure
+    : { ...failure, message: `${failure.message}: ${difference}` }
 }
 
 /** The operation as a bundle would carry it now: an authorization that is in place is left out. */
@@ -125,7 +166,8 @@ async function checkedValidation(
     const { result: validated, ...sequence } = await inSequence(context, entryPoint, op, (state) =>
       engine.validate(entryPoint, op, state),
     )
-    if (!validated.ok) throw toOperationError(validated.failure, op)
+    if (!validated.ok)
+      throw toOperationError(await withReason(context, entryPoint, op, validated.failure), op)
     const observed = withStakedTank(validated.validation.observed, tank, rules.stakePolicy)
     const validation = { ...validated.validation, observed }
     const ruleCheck = checkRules(entryPoint, op, observed, rules)
@@ -135,6 +177,19 @@ async function checkedValidation(
   }
 }
 
+/** The failure of an account that reverted without a reason; a run with more gas shows whether it had too little. */
+async function withReason(
+  { engine, definition: { maxVerificationGas } }: RuledContext,
+  entryPoint: EntryPoint,
+  op: Operation,
+  failure: Failure,
+): Promise<Failure> {
+  if (!isSilent(failure)) return failure
+  const raised = { ...op, verificationGasLimit: maxVerificationGas }
+  const again = await engine.validate(entryPoint, raised)
+  return describeSilent(failure, op, again.ok || again.failure.code !== failure.code)
+}
+
 /**
  * @throws FeeTooLowError when nodes would never take a bundle with the operation alone: because they ask for a higher tip
  * where there are many bytes for little gas, or because its prefund pays for less than the least tip
@@ -142,10 +197,10 @@ async function checkedValidation(
 function requireTip(
   entryPoint: EntryPoint,
   { op, fees }: { readonly op: Operation; readonly fees: Fees },
-  { contextSize }: Validation,
+  { contextSize, before }: Validation,
   { tipFloor }: Pick<AdvisedFees, 'tipFloor'>,
 ): void {
-  const asked = bundleTip(entryPoint, [{ op, contextSize }], tipFloor)
+  const asked = bundleTip(entryPoint, [{ op, contextSize, before }], tipFloor)
   const { maxPriorityFeePerGas: offered, maxFeePerGas } = fees
   if (offered < asked) throw new FeeTooLowError('maxPriorityFeePerGas', offered, asked)
   const required = leastMaxFee(entryPoint, op, asked)
@@ -161,24 +216,27 @@ async function requirePreVerificationGas(
   { node, definition, sizes }: MempoolContext,
   entryPoint: EntryPoint,
   { op, fees }: { readonly op: Operation; readonly fees: Fees },
-  { verificationGasUsed, contextSize }: Validation,
+  { verificationGasUsed, contextSize, before }: Validation,
   head: Head,
 ): Promise<number> {
   const price = await dataPriceAt(node, definition.dataFee, head)
   const admissible = price && afterSteps(price, dataSteps.admission)
   const executionCharge = entryPoint.leastExecutionCharge(op)
-  const facts = { ...bundleCharges(definition), verificationGasUsed, executionCharge, contextSize }
+  const charges = bundleCharges(definition)
+  const facts = { ...charges, verificationGasUsed, executionCharge, contextSize, before }
   const requiredBy = (bundleSize: number): bigint =>
     preVerificationGas(entryPoint, op, {
       ...facts,
       bundleSize,
       dataGas: dataGas(entryPoint, { op, fees, bundleSize }, admissible),
     })
-  const { current } = await sizes.of(entryPoint.address)
+  // An authorization goes alone.
+  const goesAlone = op.authorization !== undefined
+  const current = goesAlone ? 1 : (await sizes.of(entryPoint.address)).current
   const required = requiredBy(current)
   if (op.preVerificationGas >= required) return current
-  // Another process may have told another size a moment ago.
-  const { most } = await sizes.newest(entryPoint.address)
+  // Another process may have published another size a moment ago.
+  const most = goesAlone ? 1 : (await sizes.newest(entryPoint.address)).most
   if (most > current && op.preVerificationGas >= requiredBy(most)) return most
   const share = { ...facts, bundleSize: current }
   const data = { op, fees, bundleSize: current }
@@ -205,4 +263,48 @@ async function requireExecution(
     const reason = describeRevert(executed.revertData) ?? 'no reason given'
     throw new ExecutionRevertedError(reason, executed.revertData)
   }
+}
+
+/** The entities of a validated operation, as reputation counts them. */
+function entitiesOf(
+  entryPoint: EntryPoint,
+  op: Operation,
+  observed: Observed,
+  policy: StakePolicy,
+): AdmittedEntities {
+  const { account, factory, paymaster } = observed.stakes
+  return {
+    entryPoint: entryPoint.address,
+    sender: op.sender,
+    factory: factoryOf(op, observed),
+    paymaster: op.paymaster,
+    staked: {
+      account: isStaked(account, policy),
+      factory: isStaked(factory, policy),
+      paymaster: isStaked(paymaster, policy),
+    },
+  }
+}
+
+/** The factory that creates the sender; undefined where the sender exists already. */
+function factoryOf(op: Operation, observed: Observed): Address | undefined {
+  return observed.kind === 'record' && observed.senderExists ? undefined : op.factory
+}
+
+/**
+ * The facts of the first validation with which the second one is compared. Code hashes are known only
+ * where the rules were checked on a record.
+ */
+function firstValidation(
+  { observed, contextSize, before }: Pick<Validation, 'observed' | 'contextSize' | 'before'>,
+  verdict: Verdict | undefined,
+): FirstValidation {
+  if (observed.kind !== 'record' || verdict === undefined)
+    return { contextSize, before, codeHashes: {} }
+  const { codeHashes } = observed
+  const visited = [...verdict.visitedCode.keys()].flatMap((address) => {
+    const hash = codeHashes.get(address)
+    return hash === undefined ? [] : [[address, hash] as const]
+  })
+  return { contextSize, before, codeHashes: Object.fromEntries(visited) }
 }

@@ -1,10 +1,10 @@
 import type { Address } from 'viem'
-import type { EntryPoint } from '../entrypoint/entryPoint.js'
-import type { Operation } from '../entrypoint/operation.js'
-import type { Database } from '../store/database.js'
-import { isTokenTank } from '../store/ledger/tanks.js'
-import type { Observed } from '../validation/engine.js'
-import type { StakePolicy } from '../validation/erc7562/index.js'
+import type { Database } from '../db/database.js'
+import type { EntryPoint } from '../erc4337/entryPoint.js'
+import type { Operation } from '../erc4337/operation.js'
+import type { StakePolicy } from '../erc4337/rules/index.js'
+import { kindOfTank } from '../paymaster/ledger/tanks.js'
+import type { Observed } from '../simulation/engine.js'
 
 /** The least bytes of a token tank's data; the data of other tanks of ours is shorter. */
 const MIN_DATA_BYTES = 158
@@ -22,8 +22,7 @@ export async function tokenTankUse(
   { paymaster, paymasterData }: Operation,
 ): Promise<TokenTankUse | undefined> {
   if (paymaster === undefined || paymasterData.length < 2 + 2 * MIN_DATA_BYTES) return undefined
-  const isOurs = await isTokenTank(database, chainId, address, paymaster)
-  if (!isOurs) return undefined
+  if ((await kindOfTank(database, chainId, address, paymaster)) !== 'token') return undefined
   const token: Address = `0x${paymasterData.slice(4, 44)}`
   return { chargesAfterwards: paymasterData.slice(2, 4) === AFTERWARDS, token }
 }

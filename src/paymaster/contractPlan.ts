@@ -1,10 +1,6 @@
 import type { Address, Hex } from 'viem'
 import { sum } from '../base/bigints.js'
-import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
-import { adviseFees } from '../chain/fees.js'
-import type { NodeClient } from '../chain/nodeClient.js'
-import { getCode } from '../chain/nodeReads.js'
-import { type SenderContext, sendTransaction } from '../chain/sendTransaction.js'
+import { TankError } from '../base/errors/sponsorshipErrors.js'
 import {
   DETERMINISTIC_DEPLOYER,
   type Deployment,
@@ -14,13 +10,17 @@ import {
   tokenTank06,
   tokenTank07,
   tokenTank08,
-} from '../contracts/deployments.js'
-import { TankError } from '../errors/tankErrors.js'
-import { dataCost } from '../gas/dataCost.js'
-import { dataPriceAt } from '../gas/dataPriceAt.js'
+} from '../chain/contracts/deployments.js'
+import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
+import { adviseFees } from '../chain/fees.js'
+import type { NodeClient } from '../chain/nodeClient.js'
+import { getCode } from '../chain/nodeReads.js'
+import { type SenderContext, sendTransaction } from '../chain/sendTransaction.js'
+import { dataCost } from '../gas/dataGas.js'
+import { dataPriceAt } from '../gas/dataPrice.js'
 
 /** One of our contracts on a chain. */
-export type PlannedContract = {
+type PlannedContract = {
   readonly name: string
   /** Follows from the code, so it is the same on every chain. */
   readonly address: Address
@@ -79,8 +79,8 @@ export async function planContracts({ node, definition }: PlanContext): Promise<
 }
 
 /**
- * Deploys what is missing, one after the other, and calls `onDeployed` for each. Whoever is interrupted runs it
- * again: what is there is left as it is.
+ * Deploys what is missing, one after the other, and calls `onDeployed` for each. After an interruption run it
+ * again: contracts that exist are left as they are.
  * @throws NodeRpcError, TransactionFailedError, see `sendTransaction`
  */
 export async function deployContracts(

@@ -1,32 +1,39 @@
 import { randomUUID } from 'node:crypto'
 import type { Hex } from 'viem'
+import { PurserError } from '../base/errors/purserError.js'
+import { SponsorshipRefusedError } from '../base/errors/sponsorshipErrors.js'
+import { countedCode } from '../base/metrics/catalogue.js'
 import type { TokenDefinition } from '../chain/definition/tokenDefinition.js'
-import type { EntryPoint } from '../entrypoint/entryPoint.js'
-import type { Operation } from '../entrypoint/operation.js'
-import { describeRevert } from '../entrypoint/revertReason.js'
-import { PurserError } from '../errors/purserError.js'
-import { SponsorshipRefusedError } from '../errors/sponsorshipErrors.js'
-import { insertDecision } from '../store/ledger/decisions.js'
-import { decryptSecret } from '../tenancy/secrets.js'
+import type { EntryPoint } from '../erc4337/entryPoint.js'
+import type { Operation } from '../erc4337/operation.js'
+import { describeRevert } from '../erc4337/revertReason.js'
+import { decryptSecret } from '../tenants/secrets.js'
 import { createDeposits } from './entryPointDeposit.js'
+import { recordRefusedDecision } from './ledger/decisions.js'
 import { type DecisionSubject, toDecisionRow } from './sponsor/decisionRow.js'
 import { type PaymasterStub, withSignature } from './sponsoredDraft.js'
 import { durationOf, quoteTerms } from './sponsorshipTerms.js'
 import { createPayers } from './tank/payer.js'
-import { SIGNER_PURPOSE } from './tank/signForTank.js'
+import {
+  SIGNER_PURPOSE,
+  type SigningDomain,
+  signForTank,
+  type TankSigner,
+} from './tank/signForTank.js'
+import type { TankOperation } from './tank/tankTypedData.js'
 import { type EvaluatedPayment, evaluateTokenPayment } from './token/evaluateTokenPayment.js'
 import { createExposure } from './token/exposure.js'
-import { quoteTokens } from './token/quoteTokens.js'
-import { rateTokens } from './token/rateTokens.js'
+import { listTokens, quoteTokens, rateTokens } from './token/quoteTokens.js'
 import { reserveTokenPayment } from './token/reserveTokenPayment.js'
-import { signTokenPayment } from './token/signTokenPayment.js'
 import { firstMode, openTokenCase, requireToken, stubFor } from './token/tokenCase.js'
 import type { TokenParts, TokenPaymasterContext } from './token/tokenContext.js'
 import { chargeFails, tokenTankEmpty } from './token/tokenRefusals.js'
+import { encodeTokenData, type TokenTerms, tokenPaymentHash } from './tokenData.js'
 import type {
   FeeQuotes,
   QuoteRequest,
   RatesRequest,
+  TokenList,
   TokenPayment,
   TokenRates,
   TokenRequest,
@@ -38,6 +45,8 @@ export type TokenPaymaster = {
   quote(request: QuoteRequest): Promise<FeeQuotes>
   /** The rates of tokens, without an operation. Promises nothing and records nothing. */
   rates(request: RatesRequest): Promise<TokenRates>
+  /** All tokens with their rates, and the tank, before there is an operation. Promises nothing and records nothing. */
+  list(request: Omit<RatesRequest, 'tokens'>): Promise<TokenList>
   /**
    * Signs, once the operation ran with its charge. Every outcome but bad parameters is recorded.
    */
@@ -62,6 +71,7 @@ export function createTokenPaymaster(context: TokenPaymasterContext): TokenPayma
   return {
     quote: (request) => quoteTokens(parts, signable(request)),
     rates: (request) => rateTokens(parts, request),
+    list: (request) => listTokens(parts, request),
     pay: (request) => pay(parts, signable(request)),
     stub: (request) => stubOf(parts, signable(request)),
   }
@@ -89,7 +99,7 @@ async function pay(parts: TokenParts, request: TokenRequest): Promise<TokenPayme
     if (reserved.kind === 'short') throw tokenTankEmpty(token.address, tank.address, maxCost)
     if (reserved.kind === 'refused') throw new SponsorshipRefusedError(reserved.refusal)
     const { decision, details, userOpHash: op } = record
-    parts.onDecided?.(decision.code)
+    parts.metrics.count('purser_decisions_total', { code: countedCode(decision.code) })
     parts.logger.info({ appId, op, ...decision, ...details }, 'token payment signed')
     const { rate, validUntil } = quote
     const paymasterAndData = entryPoint.paymasterAndData(signed)
@@ -114,7 +124,7 @@ function sign(
   const key = decryptSecret(masterKey, SIGNER_PURPOSE, tank.signer_key) as Hex
   const op = { ...unsigned, paymaster: tank.address }
   const terms = { quote, permit: quote.mode === 'permit' ? permit : undefined }
-  const domain = { entryPoint, chainId, contract: tank.contract, delegate }
+  const domain = { entryPoint, chainId, delegate }
   return signTokenPayment(op, domain, terms, { address: tank.signer, key })
 }
 
@@ -136,7 +146,7 @@ async function requireCharge(
 }
 
 async function recordRefusal(
-  { database, logger, onDecided }: TokenParts,
+  parts: TokenParts,
   subject: DecisionSubject,
   error: PurserError,
 ): Promise<void> {
@@ -144,9 +154,26 @@ async function recordRefusal(
   const code = typeof known === 'string' ? known : 'ESTIMATION_FAILED'
   const { decisionId, appId } = subject
   const decision = { decisionId, sponsored: false, code, message: error.message }
-  await database
-    .transaction()
-    .execute((trx) => insertDecision(trx, toDecisionRow(subject, decision), []))
-  onDecided?.(code)
-  logger.info({ appId, ...decision }, 'token payment refused')
+  await recordRefusedDecision(parts, toDecisionRow(subject, decision), [])
+  parts.logger.info({ appId, ...decision }, 'token payment refused')
+}
+
+/**
+ * `op`, which names its token tank as paymaster, with the tank's paymasterData. On v0.7 and later
+ * its paymasterPostOpGasLimit must be the quote's postOpGas, or the tank would revert: throws
+ * RangeError.
+ */
+export function signTokenPayment(
+  op: TankOperation,
+  { entryPoint, chainId, delegate }: SigningDomain,
+  terms: TokenTerms,
+  signer: TankSigner,
+): Operation {
+  const { quote, permit } = terms
+  if (entryPoint.hasPaymasterLimits && op.paymasterPostOpGasLimit !== quote.postOpGas) {
+    throw new RangeError('The quote must be for the paymasterPostOpGasLimit of the operation.')
+  }
+  const hash = tokenPaymentHash(op, entryPoint, chainId, terms, delegate)
+  const signature = signForTank(hash, op.paymaster, signer)
+  return { ...op, paymasterData: encodeTokenData({ quote, signature, permit }) }
 }

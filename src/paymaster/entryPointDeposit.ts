@@ -3,6 +3,7 @@ import { encodeFunctionData, parseAbi } from 'viem/utils'
 import { ethCall } from '../chain/ethCall.js'
 import type { BlockId, Head } from '../chain/head.js'
 import type { NodeClient } from '../chain/nodeClient.js'
+import { NodeUnavailableError } from '../chain/nodeErrors.js'
 
 /** The part of an EntryPoint that keeps deposits, the same in every version. */
 const abi = parseAbi([
@@ -11,8 +12,8 @@ const abi = parseAbi([
 ])
 
 /**
- * The deposit of `account` in the EntryPoint after `block`, wei. Throws where no EntryPoint
- * answers.
+ * The deposit of `account` in the EntryPoint after `block`, wei.
+ * @throws NodeUnavailableError where no EntryPoint answers: it was there when the service started
  */
 export async function depositOf(
   node: NodeClient,
@@ -23,7 +24,7 @@ export async function depositOf(
   const data = encodeFunctionData({ abi, functionName: 'balanceOf', args: [account] })
   const outcome = await ethCall(node, { to: entryPoint, data }, block)
   if (!outcome.ok || outcome.data === '0x') {
-    throw new Error(`no EntryPoint answers at ${entryPoint}`)
+    throw new NodeUnavailableError(`no EntryPoint answers at ${entryPoint}`)
   }
   return BigInt(outcome.data)
 }

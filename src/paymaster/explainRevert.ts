@@ -1,8 +1,8 @@
+import { ExecutionRevertedError } from '../base/errors/operationErrors.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import { getBalance } from '../chain/nodeReads.js'
-import type { Draft } from '../entrypoint/draft.js'
-import { ExecutionRevertedError } from '../errors/operationErrors.js'
-import { decodeCalls } from '../policy/decodeCalls.js'
+import type { Draft } from '../erc4337/draft.js'
+import { decodeCalls } from './policy/decodeCalls.js'
 
 /**
  * The error of an estimate, with the reason of a revert that gave none: calls that can be read and send

@@ -1,8 +1,9 @@
-import { TankError } from '../errors/tankErrors.js'
-import type { Database, Transaction } from '../store/database.js'
-import { inTransaction } from '../store/inTransaction.js'
-import { alarmSince } from '../store/ledger/alarms.js'
-import { addToCounters } from '../store/ledger/budgetCounters.js'
+import { TankError } from '../base/errors/sponsorshipErrors.js'
+import type { Database, Transaction } from '../db/database.js'
+import { inTransaction } from '../db/inTransaction.js'
+import { alarmSince } from './ledger/alarms.js'
+import { addToCounters } from './ledger/budgetCounters.js'
+import type { FundMode } from './ledger/funds.js'
 import {
   findFund,
   insertCredit,
@@ -10,14 +11,13 @@ import {
   readCreditUse,
   recentSpending,
   type StoredFund,
-} from '../store/ledger/funds.js'
-import { lockReserving } from '../store/ledger/reservations.js'
-import type { FundMode } from '../store/schema.js'
+} from './ledger/funds.js'
+import { lockReserving } from './ledger/reservations.js'
 import { type AlarmTerms, type Runway, runwayOf, SPENDING_DAYS } from './runway.js'
 import { creditCounter } from './tank/payer.js'
 
 /** An app's prepaid credit on a chain. All in wei. */
-export type CreditState = {
+type CreditState = {
   /** The part of the credited wei that is not spent. */
   readonly balance: bigint
   /** The part of the balance that is reserved for sponsorships that are not settled. */

@@ -1,5 +1,5 @@
 /** The wei that were spent within the last `days` days. */
-export type RecentSpending = { readonly spent: bigint; readonly days: number }
+type RecentSpending = { readonly spent: bigint; readonly days: number }
 
 /** The days of spending that a runway is derived from. */
 export const SPENDING_DAYS = 7

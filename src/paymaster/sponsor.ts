@@ -1,11 +1,14 @@
 import type { Address } from 'viem'
+import { SponsorshipRefusedError } from '../base/errors/sponsorshipErrors.js'
 import { unixNow } from '../base/unixNow.js'
-import type { EntryPoint } from '../entrypoint/entryPoint.js'
-import { SponsorshipRefusedError } from '../errors/sponsorshipErrors.js'
+import type { EntryPoint } from '../erc4337/entryPoint.js'
 import { createDeposits } from './entryPointDeposit.js'
-import { createReserving } from './sponsor/createReserving.js'
 import { previewSponsorship } from './sponsor/previewSponsorship.js'
-import type { SponsorContext, SponsorParts } from './sponsor/sponsorContext.js'
+import {
+  createReserving,
+  type SponsorContext,
+  type SponsorParts,
+} from './sponsor/sponsorContext.js'
 import { sponsorOperation } from './sponsor/sponsorOperation.js'
 import { type PaymasterStub, stubRange, tankStub, withSignature } from './sponsoredDraft.js'
 import type { PolicyPreview, SponsorshipRequest, SponsorshipResult } from './sponsorship.js'
@@ -17,7 +20,7 @@ export type Sponsor = {
   /**
    * Decides; when the answer is yes, reserves and signs. A refusal is a result with limits for
    * sending the operation self-paid. Throws InvalidParamsError, or the operation error when the
-   * operation would fail whoever pays. Every outcome but bad parameters leaves a decision in the
+   * operation would fail with any payer. Every outcome but bad parameters leaves a decision in the
    * store.
    */
   sponsor(request: SponsorshipRequest): Promise<SponsorshipResult>

@@ -1,14 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { operation } from '../../test/support/tanks/arbitraryOperation.js'
-import { createEntryPoint } from '../entrypoint/createEntryPoint.js'
+import { createEntryPoint } from '../erc4337/createEntryPoint.js'
 import { preVerificationGas } from '../gas/preVerificationGas.js'
 import { stubRange, tankStub, withPaymaster } from './sponsoredDraft.js'
 import { timeRange } from './sponsorshipTerms.js'
 
 const entryPoint = createEntryPoint('0.7', '0x0000000071727de22e5e9d8baf0edac6f37da032')
 const tank = '0x00000000000000000000000000000000000000a7'
-const share = { bundleSize: 1, verificationGasUsed: 0n, beneficiaryGas: 0, contextSize: 0 }
+const share = { bundleSize: 1, verificationGasUsed: 0n, hasBeneficiary: false, contextSize: 0 }
 
 /** Unix time of our day to the end of the century, the low bytes often zero. */
 const time = fc

@@ -1,10 +1,12 @@
-import type { Address } from 'viem'
-import type { Draft } from '../entrypoint/draft.js'
-import type { EntryPoint } from '../entrypoint/entryPoint.js'
-import type { Operation } from '../entrypoint/operation.js'
-import type { TimeRange } from '../entrypoint/validationData.js'
-import type { GasEstimate } from '../gas/gasEstimate.js'
-import { encodeLateTankData, encodeTankData, stubSignature } from './tank/tankData.js'
+import type { Address, Hex } from 'viem'
+import type { Draft } from '../erc4337/draft.js'
+import type { EntryPoint } from '../erc4337/entryPoint.js'
+import type { Operation } from '../erc4337/operation.js'
+import { splitPaymasterSignature } from '../erc4337/paymasterSignature.js'
+import type { TimeRange } from '../erc4337/validationData.js'
+import type { GasEstimate } from '../gas/estimateOperation.js'
+import { stubSignature } from '../gas/placeholder.js'
+import { encodeLateTankData, encodeTankData, parseTankData } from './tank/tankData.js'
 import { tankVerificationGas } from './tank/tankGas.js'
 
 /** The paymaster's part of an operation, of final length, to estimate with (ERC-7677). */
@@ -13,32 +15,43 @@ export type PaymasterStub = Pick<
   'paymasterVerificationGasLimit' | 'paymasterPostOpGasLimit' | 'paymasterData'
 > & { readonly paymaster: Address }
 
+/** The parts of a draft whose length a tank's validation costs. */
+export type DraftBytes = Pick<Draft, 'factoryData' | 'callData' | 'signature'>
+
+/** A draft whose length nobody knows yet, with the most common signature. */
+export const unknownDraft: DraftBytes = {
+  factoryData: '0x',
+  callData: '0x',
+  signature: stubSignature,
+}
+
 /** Gas. Such a tank has no postOp, but clients test for truth and take a limit of 0 for none. */
 const POST_OP_GAS = 1n
 
 /** The limits with which a tank that sponsors signs. On v0.6 neither exists. */
 export function tankLimits(
-  { hasPaymasterLimits }: Pick<EntryPoint, 'hasPaymasterLimits'>,
-  draft: Draft,
+  entryPoint: Pick<EntryPoint, 'hasPaymasterLimits' | 'gas'>,
+  draft: DraftBytes,
 ): Pick<PaymasterStub, 'paymasterVerificationGasLimit' | 'paymasterPostOpGasLimit'> {
+  const { hasPaymasterLimits } = entryPoint
   return {
-    paymasterVerificationGasLimit: hasPaymasterLimits ? tankVerificationGas(draft) : 0n,
+    paymasterVerificationGasLimit: hasPaymasterLimits ? tankVerificationGas(entryPoint, draft) : 0n,
     paymasterPostOpGasLimit: hasPaymasterLimits ? POST_OP_GAS : 0n,
   }
 }
 
 /**
- * The time range of a stub that is to be signed later: no byte of its end, in the year 2106, is zero, so
+ * The time range of a stub that is to be signed later: no byte of its end, in the year 2105, is zero or like another, so
  * the data of any range that is signed cost no more (see `timeRange`).
  */
-export const stubRange: TimeRange = { validAfter: 0, validUntil: 2 ** 32 - 1 }
+export const stubRange: TimeRange = { validAfter: 0, validUntil: 0xfe_dc_ba_98 }
 
 /** The stub of a tank that sponsors. `isLate`: the tank signs after the account. */
 export function tankStub(
   paymaster: Address,
   range: TimeRange,
-  entryPoint: Pick<EntryPoint, 'hasPaymasterLimits'>,
-  draft: Draft,
+  entryPoint: Pick<EntryPoint, 'hasPaymasterLimits' | 'gas'>,
+  draft: DraftBytes,
   isLate: boolean,
 ): PaymasterStub {
   return {
@@ -46,6 +59,16 @@ export function tankStub(
     ...tankLimits(entryPoint, draft),
     paymasterData: (isLate ? encodeLateTankData : encodeTankData)(range, stubSignature),
   }
+}
+
+/** The data of a tank as they were before it signed them, with the signature of a stub. Other data stay. */
+export function unsignedTankData(data: Hex): Hex {
+  const late = splitPaymasterSignature(data)
+  const range = parseTankData(
+    late === undefined ? data : `${late.data}${late.signature.slice(2) as Hex}`,
+  )
+  if (range === undefined) return data
+  return (late === undefined ? encodeTankData : encodeLateTankData)(range, stubSignature)
 }
 
 const noPaymaster = {

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
-import type { Draft } from '../entrypoint/draft.js'
-import type { EntryPoint } from '../entrypoint/entryPoint.js'
-import type { Operation } from '../entrypoint/operation.js'
+import type { Draft } from '../erc4337/draft.js'
+import type { EntryPoint } from '../erc4337/entryPoint.js'
+import type { Operation } from '../erc4337/operation.js'
 
 /**
  * The phase of an operation whose account signs before its paymaster (EntryPoint v0.9). `commit`

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { InvalidParamsError } from '../errors/requestErrors.js'
+import { InvalidParamsError } from '../base/errors/requestErrors.js'
 import { defaultTerms, durationOf, timeRange } from './sponsorshipTerms.js'
 
 test('a duration within the bounds is taken, 300 s when none is asked for', () => {

@@ -1,7 +1,7 @@
-import type { TimeRange } from '../entrypoint/validationData.js'
-import { InvalidParamsError } from '../errors/requestErrors.js'
-import type { FeeLimits } from '../policy/checkFees.js'
-import { configuredPrices, type PriceSource } from '../policy/price.js'
+import { InvalidParamsError } from '../base/errors/requestErrors.js'
+import type { TimeRange } from '../erc4337/validationData.js'
+import type { FeeLimits } from './policy/checkFees.js'
+import { configuredPrices, type PriceSource } from './policy/price.js'
 
 /** The operator's terms for every sponsorship. Durations in seconds. */
 export type SponsorshipTerms = FeeLimits & {
@@ -12,22 +12,23 @@ export type SponsorshipTerms = FeeLimits & {
   readonly prices: PriceSource
   /** The age in seconds above which a price is not used. */
   readonly maxPriceAge: number
+  /** When the rules change that the chain announces (Unix seconds); limits that are signed long before may not fit the new ones. */
+  readonly rulesEnd?: (() => number | undefined) | undefined
 }
 
 export const defaultTerms: SponsorshipTerms = {
+  // The bundler takes no operation that ends within 30 s; the account needs as long to sign and send it.
   minDuration: 60,
   maxDuration: 900,
   defaultDuration: 300,
-  // viem offers twice what its node suggests, by default.
-  feeMultiple: 2n,
   feeFloor: 1_000_000n,
   prices: configuredPrices(new Map()),
   maxPriceAge: 3_600,
 }
 
 /**
- * The seconds that a signed offer of tokens lives at most. Its rate is that of now, and whoever holds the
- * offer uses it only while it is better than the market: it lives as long as signing and inclusion take.
+ * Maximum lifetime (seconds) of a signed token quote. Its rate is fixed, and its holder can wait and use it only if it
+ * beats the market: so it lives just as long as signing and inclusion take.
  */
 const QUOTE_SECONDS = 120
 
@@ -53,6 +54,19 @@ export function durationOf(requested: number | undefined, terms: SponsorshipTerm
     'expiryDuration',
     `is ${requested}; it must be a whole number of seconds, at least ${minDuration}.`,
   )
+}
+
+/** Seconds before a change of the chain's rules from which on limits fit the old and the new ones. */
+const BOTH_SIDES = 3_600
+
+/** The duration (seconds) of a sponsorship that is signed at `time`: it does not outlive the rules that its limits fit. */
+export function durationUnderRules(
+  duration: number,
+  time: number,
+  { rulesEnd }: Pick<SponsorshipTerms, 'rulesEnd'>,
+): number {
+  const left = (rulesEnd?.() ?? Number.POSITIVE_INFINITY) - time
+  return left > BOTH_SIDES ? Math.min(duration, left) : duration
 }
 
 /**

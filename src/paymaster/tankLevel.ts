@@ -3,11 +3,11 @@ import type { Head } from '../chain/head.js'
 import type { HeadFollower } from '../chain/headFollower.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import { getBlock } from '../chain/nodeReads.js'
-import type { Database } from '../store/database.js'
-import { recentSpending } from '../store/ledger/funds.js'
-import { lockedAt } from '../store/ledger/payers.js'
-import type { StoredTank } from '../store/ledger/tanks.js'
+import type { Database } from '../db/database.js'
 import { createDeposits, depositOf } from './entryPointDeposit.js'
+import { recentSpending } from './ledger/funds.js'
+import { lockedAt } from './ledger/payers.js'
+import type { StoredTank } from './ledger/tanks.js'
 import { type Runway, runwayOf, SPENDING_DAYS } from './runway.js'
 
 /** The money of a tank and the time for which it lasts. */
@@ -36,8 +36,7 @@ export async function tankLevel(context: LevelContext, tank: StoredTank): Promis
 }
 
 /**
- * A reader of levels at the head that `heads` knows, for callers whose number nobody bounds. Whoever asks and
- * however often, the node tells the deposit of a tank once for each head and at most once in `LEVEL_AGE`;
+ * A reader of levels at the head that `heads` knows, for any number of callers. The node is asked for the deposit of a tank once per head and at most once per `LEVEL_AGE`;
  * a failure stands as long. What is reserved is as of that look.
  */
 export function createTankLevels(

@@ -1,18 +1,18 @@
 import type { Address, Hex } from 'viem'
-import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
-import type { NodeClient } from '../chain/nodeClient.js'
-import { getCode } from '../chain/nodeReads.js'
+import { TankError } from '../base/errors/sponsorshipErrors.js'
 import {
   DETERMINISTIC_DEPLOYER,
   type Deployment,
   tankFactoryAddress,
-} from '../contracts/deployments.js'
-import { TankError } from '../errors/tankErrors.js'
+} from '../chain/contracts/deployments.js'
+import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
+import type { NodeClient } from '../chain/nodeClient.js'
+import { getCode } from '../chain/nodeReads.js'
 import {
   type TankParts,
   tankAddress,
   tankCreation,
-  tankImplementation,
+  tankImplementations,
 } from './tank/tankAddress.js'
 
 /** A transaction without value that anybody may send, and the part of a tank that it puts on the chain. */
@@ -59,7 +59,7 @@ export function createTankSteps({ node, definition: { chainId, tankFactory } }: 
       )
     return [
       ...(await placeFactory()),
-      ...(await place('code', tankImplementation(tank.kind, tank.version, tank.contract))),
+      ...(await place('code', tankImplementations[tank.kind][tank.version])),
       { puts: 'tank', to: tankFactory, data: tankCreation(tank) },
     ]
   }

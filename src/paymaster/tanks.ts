@@ -1,23 +1,22 @@
 import type { Address, Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { encodeFunctionData } from 'viem/utils'
+import { SignerLostError, TankError } from '../base/errors/sponsorshipErrors.js'
+import { abi as tankAbi } from '../chain/contracts/generated/Tank06.js'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import { getCode } from '../chain/nodeReads.js'
 import { sendTransaction } from '../chain/sendTransaction.js'
-import { abi as tankAbi } from '../contracts/generated/Tank06.js'
-import type { EntryPoint } from '../entrypoint/entryPoint.js'
-import { SignerLostError, TankError } from '../errors/tankErrors.js'
-import type { Database } from '../store/database.js'
-import { alarmSince } from '../store/ledger/alarms.js'
-import { findTank, insertTank, replaceTank, type StoredTank } from '../store/ledger/tanks.js'
-import type { TankContract, TankKind } from '../store/schema.js'
-import { encryptSecret } from '../tenancy/secrets.js'
+import type { Database } from '../db/database.js'
+import type { EntryPoint } from '../erc4337/entryPoint.js'
+import { encryptSecret } from '../tenants/secrets.js'
 import { depositOf, depositTo } from './entryPointDeposit.js'
+import { alarmSince } from './ledger/alarms.js'
+import type { TankKind } from './ledger/tanks.js'
+import { findTank, insertTank, replaceTank, type StoredTank } from './ledger/tanks.js'
 import type { Runway } from './runway.js'
 import { canSign, SIGNER_PURPOSE } from './tank/signForTank.js'
 import { type TankParts, tankAddress } from './tank/tankAddress.js'
-import { NEWEST_TANK } from './tank/tankTypedData.js'
 import { tankLevel } from './tankLevel.js'
 import { createTankSteps } from './tankSteps.js'
 
@@ -27,7 +26,6 @@ export type Tank = {
   readonly chainId: number
   readonly entryPoint: Address
   readonly kind: TankKind
-  readonly contract: TankContract
   readonly address: Address
   /** The address that may withdraw. */
   readonly owner: Address
@@ -36,7 +34,7 @@ export type Tank = {
 }
 
 /** A tank as the chain has it. */
-export type TankState = Tank & {
+type TankState = Tank & {
   readonly deployed: boolean
   /** wei in the EntryPoint */
   readonly deposit: bigint
@@ -49,7 +47,7 @@ export type TankState = Tank & {
   readonly isSignerLost: boolean
 }
 
-export type TanksContext = {
+type TanksContext = {
   readonly database: Database
   readonly masterKey: Buffer
   readonly node: NodeClient
@@ -210,13 +208,11 @@ function newSigner(
   const parts: TankParts = {
     kind,
     version: entryPoint.version,
-    contract: NEWEST_TANK,
     entryPoint: entryPoint.address,
     owner: owner.toLowerCase() as Address,
     signer: privateKeyToAddress(key).toLowerCase() as Address,
   }
   return {
-    contract: parts.contract,
     address: tankAddress(tankFactory, parts),
     owner: parts.owner,
     signer: parts.signer,
@@ -230,7 +226,6 @@ function toTank(stored: StoredTank): Tank {
     chainId: Number(stored.chain_id),
     entryPoint: stored.entry_point,
     kind: stored.kind,
-    contract: stored.contract,
     address: stored.address,
     owner: stored.owner,
     signer: stored.signer,

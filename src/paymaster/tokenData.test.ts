@@ -3,9 +3,9 @@ import { concatHex, encodePacked, type Hex, hashTypedData, zeroAddress } from 'v
 import { describe, expect, test } from 'vitest'
 import { address, operation } from '../../test/support/tanks/arbitraryOperation.js'
 import { permitFor, quote, signature } from '../../test/support/tanks/arbitraryQuote.js'
-import type { Version } from '../entrypoint/entryPoint.js'
-import type { Operation } from '../entrypoint/operation.js'
-import { stubSignature } from './tank/tankData.js'
+import type { Version } from '../erc4337/entryPoint.js'
+import type { Operation } from '../erc4337/operation.js'
+import { stubSignature } from '../gas/placeholder.js'
 import {
   encodeTokenData,
   type Permit,

@@ -1,11 +1,11 @@
 import type { Address, Hex } from 'viem'
-import { addressWord, digits, uintWord } from '../encoding/abiWriter.js'
-import { keccak } from '../encoding/keccak.js'
-import type { EntryPoint } from '../entrypoint/entryPoint.js'
-import type { TimeRange } from '../entrypoint/validationData.js'
-import type { TankContract } from '../store/schema.js'
-import { encodeTankData, parseTankData, stubSignature } from './tank/tankData.js'
-import { NEWEST_TANK, promiseHash, type TankOperation, timeWord } from './tank/tankTypedData.js'
+import { addressWord, digits, uintWord } from '../erc4337/encoding/abiWriter.js'
+import { keccak } from '../erc4337/encoding/keccak.js'
+import type { EntryPoint } from '../erc4337/entryPoint.js'
+import type { TimeRange } from '../erc4337/validationData.js'
+import { encodeTankData, parseTankData } from './tank/tankData.js'
+import { stubSignature } from '../gas/placeholder.js'
+import { promiseHash, type TankOperation, timeWord } from './tank/tankTypedData.js'
 
 /**
  * The time at which a token tank takes its tokens. `prefund`: during validation it takes the most
@@ -39,7 +39,7 @@ export type Permit = { readonly value: bigint; readonly deadline: bigint; readon
 export type TokenTerms = { readonly quote: TokenQuote; readonly permit?: Permit | undefined }
 
 /** The content of a token tank's paymasterData; with a permit in mode `permit` only. */
-export type TokenData = {
+type TokenData = {
   readonly quote: TokenQuote
   readonly signature: Hex
   readonly permit: Permit | undefined
@@ -132,13 +132,11 @@ function unsigned(value: bigint, bytes: number, name: string): string {
 
 const QUOTE_FIELDS =
   'uint8 mode,address token,uint256 rate,uint32 markup,uint32 postOpGas,address treasury,uint48 validUntil,uint48 validAfter'
-const withoutPermit = promiseHash('TokenPayment', QUOTE_FIELDS)
-const withPermit = promiseHash('TokenPayment', `${QUOTE_FIELDS},bytes permit`)
+const paymentHash = promiseHash('TokenPayment', `${QUOTE_FIELDS},bytes permit`)
 
 /**
  * The hash that the tank's signer signs (getHash of the contract: EIP-712, no further prefix) to
- * take tokens for `op` as the terms say. Covers every field but the operation's signature; the permit not
- * for a contract of version 1.
+ * take tokens for `op` as the terms say. Covers every field but the operation's signature.
  * @param delegate - the address that the sender's code points to, when it is an EIP-7702 account
  * already
  */
@@ -148,7 +146,6 @@ export function tokenPaymentHash(
   chainId: number,
   { quote, permit }: TokenTerms,
   delegate?: Address,
-  contract: TankContract = NEWEST_TANK,
 ): Hex {
   const quoted =
     uintWord(BigInt(modes.indexOf(quote.mode)), 'mode') +
@@ -159,7 +156,6 @@ export function tokenPaymentHash(
     addressWord(quote.treasury) +
     timeWord(quote.validUntil) +
     timeWord(quote.validAfter)
-  if (contract === 1) return withoutPermit(op, entryPoint, chainId, quoted, delegate)
   const promised = quoted + keccak(permitDigits(permit))
-  return withPermit(op, entryPoint, chainId, promised, delegate)
+  return paymentHash(op, entryPoint, chainId, promised, delegate)
 }

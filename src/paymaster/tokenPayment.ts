@@ -1,8 +1,9 @@
 import type { Address, Hex } from 'viem'
 import type { TokenDefinition } from '../chain/definition/tokenDefinition.js'
-import type { Draft } from '../entrypoint/draft.js'
-import type { EntryPoint } from '../entrypoint/entryPoint.js'
-import type { Operation } from '../entrypoint/operation.js'
+import type { Draft } from '../erc4337/draft.js'
+import type { EntryPoint } from '../erc4337/entryPoint.js'
+import type { Operation } from '../erc4337/operation.js'
+import type { PaymasterStub } from './sponsoredDraft.js'
 import type { Permit } from './tokenData.js'
 
 /** A decoded request to pay for an operation with a token. */
@@ -67,9 +68,15 @@ export type TokenRate = {
   readonly markedUpRate: bigint
   /**
    * Gas to add to the sum of an operation's limits before an approval is computed: what v0.6 charges
-   * beside them, and room for limits and price to move until the tank signs.
+   * on top of them, and a margin for limits and price that change before the tank signs.
    */
   readonly extraGas: bigint
 }
 
 export type TokenRates = Pick<FeeQuotes, 'nativePrice'> & { readonly rates: readonly TokenRate[] }
+
+/** The tokens that an app's users may pay with. */
+export type TokenList = Pick<TokenRates, 'rates'> & {
+  /** The token tank's part of an operation, to estimate with; undefined = there is no token tank. */
+  readonly stub: PaymasterStub | undefined
+}

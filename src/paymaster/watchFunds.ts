@@ -1,11 +1,11 @@
 import type { Logger } from 'pino'
 import type { NodeClient } from '../chain/nodeClient.js'
-import type { Database } from '../store/database.js'
-import { emitEvent } from '../store/events.js'
-import { setAlarm } from '../store/ledger/alarms.js'
-import { findFund, listFunds } from '../store/ledger/funds.js'
-import { listTanks } from '../store/ledger/tanks.js'
+import type { Database } from '../db/database.js'
+import { emitEvent } from '../db/events.js'
 import { alarmOf, creditOf } from './funds.js'
+import { setAlarm } from './ledger/alarms.js'
+import { findFund, listFunds } from './ledger/funds.js'
+import { listTanks } from './ledger/tanks.js'
 import { type AlarmTerms, isLow, type Runway } from './runway.js'
 import { tankLevel } from './tankLevel.js'
 
@@ -39,11 +39,11 @@ export type FundLevel = {
   readonly available: bigint
   /** undefined = nothing is spent, so it lasts for ever */
   readonly days: number | undefined
-  /** Somebody wants to be told when it runs low. */
+  /** Somebody subscribed to its low-balance alert. */
   readonly alarmed: boolean
 }
 
-export type FundsWatch = {
+type FundsWatch = {
   /** Of the last check that ended. */
   levels(): readonly FundLevel[]
   stop(): Promise<void>

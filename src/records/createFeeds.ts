@@ -1,7 +1,9 @@
+import { sql } from 'kysely'
 import type { Logger } from 'pino'
-import { RateLimitError } from '../errors/limitErrors.js'
-import type { Database } from '../store/database.js'
-import { newestStates, type OperationStanding } from '../store/records/newestStates.js'
+import type { Hex } from 'viem'
+import { RateLimitError } from '../base/errors/limitErrors.js'
+import type { Database } from '../db/database.js'
+import type { OperationState } from '../mempool/pool/operations.js'
 
 /** The operations of an app that changed; a client replaces what it has of the same hash. */
 export type FeedMessage = {
@@ -13,12 +15,12 @@ export type FeedMessage = {
 }
 
 /** A watcher of one app; `end` is called when nothing more will come. */
-export type FeedListener = {
+type FeedListener = {
   readonly send: (message: FeedMessage) => void
   readonly end: () => void
 }
 
-export type WatchQuery = {
+type WatchQuery = {
   readonly accountId: string
   readonly appId: string
   /** The id of the last message that the watcher has; undefined = from now on. */
@@ -36,19 +38,19 @@ export type Feeds = {
 /** Milliseconds between two looks at an app: one message a second at most. */
 const INTERVAL = 1_000
 /** Operations of an app that are watched: the newest. */
-export const MOST_WATCHED = 200
+const MOST_WATCHED = 200
 /** Milliseconds that the time of a change may be older than its commit, with the clocks of two machines. */
 const LONGEST_COMMIT = 5_000
 /** Watchers in this process, and those of one account. */
-export const MOST_WATCHERS = 500
+const MOST_WATCHERS = 500
 export const MOST_OF_ACCOUNT = 20
 /** Looks at the same time, so that feeds never hold the connections that requests need. */
 const LANES = 2
 
 type Feed = {
-  /** By watcher, the time from which on it has not been told; undefined = it was told at the last look. */
+  /** By watcher, the time since which changes were not sent to it; undefined = it is up to date. */
   readonly watchers: Map<FeedListener, number | undefined>
-  /** States as they were told last, by chain and hash; undefined before the first look. */
+  /** States that were sent last, by chain and hash; undefined before the first look. */
   known: ReadonlyMap<string, OperationStanding['state']> | undefined
   timer: NodeJS.Timeout | undefined
 }
@@ -159,4 +161,25 @@ function isLive(state: OperationStanding['state']): boolean {
 
 function nameOf({ chainId, hash }: OperationStanding): string {
   return `${chainId}:${hash}`
+}
+
+type OperationStanding = {
+  readonly chainId: bigint
+  readonly hash: Hex
+  readonly state: OperationState
+  /** Milliseconds since 1970. */
+  readonly updatedAt: number
+}
+
+/** The states of the newest operations of an app, the newest first: one short walk of an index. */
+export async function newestStates(
+  db: Database,
+  appId: string,
+  limit: number,
+): Promise<readonly OperationStanding[]> {
+  const { rows } = await sql<OperationStanding>`select chain_id as "chainId", hash, state,
+      (extract(epoch from updated_at) * 1000)::float8 as "updatedAt"
+    from operations where app_id = ${appId}
+    order by received_at desc, hash desc limit ${limit}`.execute(db)
+  return rows
 }

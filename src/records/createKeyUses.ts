@@ -1,9 +1,9 @@
 import type { Logger } from 'pino'
-import type { Database } from '../store/database.js'
-import { putKeyUses } from '../store/tenants/keys.js'
+import type { Database } from '../db/database.js'
+import { putKeyUses } from '../tenants/keys.js'
 
 /** Memory of the keys that were used, written down from time to time. */
-export type KeyUses = {
+type KeyUses = {
   /** Never throws and never waits. */
   used(keyId: string): void
   /** Writes what was not written yet. */

@@ -17,7 +17,7 @@ function executing(data: Hex): Hex {
   return encodeFunctionData({ abi: account, functionName: 'execute', args: [target, 5n, data] })
 }
 
-test('a transfer inside a batch is told by name, beside a call of an unknown function', () => {
+test('a batch shows a transfer by name and a call of an unknown function by its selector', () => {
   const transfer = encodeFunctionData({ abi: token, functionName: 'transfer', args: [friend, 7n] })
   const callData = encodeFunctionData({
     abi: account,
@@ -34,6 +34,7 @@ test('a transfer inside a batch is told by name, beside a call of an unknown fun
       value: 0n,
       data: transfer,
       delegate: false,
+      delegator: null,
       function: {
         signature: 'transfer(address,uint256)',
         args: [
@@ -42,11 +43,11 @@ test('a transfer inside a batch is told by name, beside a call of an unknown fun
         ],
       },
     },
-    { to: friend, value: 1n, data: '0x12345678', delegate: false, function: null },
+    { to: friend, value: 1n, data: '0x12345678', delegate: false, delegator: null, function: null },
   ])
 })
 
-test('lists are told whole, and arguments that make no sense leave the function unknown', () => {
+test('lists are shown whole, and arguments that make no sense leave the function unknown', () => {
   const data = encodeFunctionData({
     abi: token,
     functionName: 'safeBatchTransferFrom',
@@ -62,7 +63,7 @@ test('lists are told whole, and arguments that make no sense leave the function 
   })
 })
 
-test('nothing is told of call data of an unknown account', () => {
+test('call data of an unknown account is not described', () => {
   expect(describeCalls('0xdeadbeef00')).toBeUndefined()
   expect(describeCalls('0x')).toEqual([])
 })

@@ -1,15 +1,22 @@
 import type { AbiFunction, Address, Hex } from 'viem'
 import { parseAbi, size, sliceHex, toFunctionSelector, toFunctionSignature } from 'viem/utils'
-import { decodeParameters } from '../encoding/decodeParameters.js'
-import { decodeCalls } from '../policy/decodeCalls.js'
+import { decodeParameters } from '../erc4337/encoding/decodeParameters.js'
+import {
+  type DecodedCall,
+  decodeCalls,
+  MOST_REDEEMED,
+  redemptionsOf,
+} from '../paymaster/policy/decodeCalls.js'
 
 /** A call that an operation makes; where its function is one of the common standards, by name. Value in wei. */
-export type DescribedCall = {
+type DescribedCall = {
   readonly to: Address
   readonly value: bigint
   readonly data: Hex
   /** Whether it runs the target's code as the account itself. */
   readonly delegate: boolean
+  /** The account that makes it by its delegation (ERC-7710), after the call that redeems this; null = the operation's own. */
+  readonly delegator: Address | null
   readonly function: {
     readonly signature: string
     readonly args: readonly { readonly name: string; readonly value: string }[]
@@ -43,7 +50,19 @@ const bySelector: ReadonlyMap<Hex, AbiFunction> = new Map(
 
 /** The calls in an operation's call data; undefined where no account that is known has such call data. */
 export function describeCalls(callData: Hex): readonly DescribedCall[] | undefined {
-  return decodeCalls(callData)?.map((call) => ({ ...call, function: functionOf(call.data) }))
+  return decodeCalls(callData)?.flatMap((call) => describe(call, null, 0))
+}
+
+function describe(
+  call: DecodedCall,
+  delegator: Address | null,
+  depth: number,
+): readonly DescribedCall[] {
+  const redemptions = depth < MOST_REDEEMED ? (redemptionsOf(call) ?? []) : []
+  const inner = redemptions.flatMap(({ delegator: by = delegator, calls }) =>
+    calls.flatMap((each) => describe(each, by, depth + 1)),
+  )
+  return [{ ...call, delegator, function: functionOf(call.data) }, ...inner]
 }
 
 function functionOf(data: Hex): DescribedCall['function'] {

@@ -1,10 +1,10 @@
 import type { Address, Hex } from 'viem'
-import { describeRevert } from '../entrypoint/revertReason.js'
-import { type HistoryCode, historyCodes } from '../store/dropCode.js'
-import type { OperationRecord } from '../store/records/operations.js'
+import { type HistoryCode, historyCodes } from '../base/errors/catalogue.js'
+import { describeRevert } from '../erc4337/revertReason.js'
+import type { OperationRecord } from './operations.js'
 
 /** Something that happened to an operation. Wei and gas are bigints, fees are wei per gas. */
-export type TimelineEntry = { readonly at: Date } & (
+type TimelineEntry = { readonly at: Date } & (
   | {
       readonly kind: 'sponsored' | 'refused'
       readonly decisionId: string
@@ -22,7 +22,7 @@ export type TimelineEntry = { readonly at: Date } & (
       readonly bundleId: bigint
       readonly executor: Address
       readonly nonce: bigint
-      /** Operations that are in the bundle beside it. */
+      /** Other operations in the same bundle. */
       readonly others: number
     }
   | {
@@ -49,8 +49,7 @@ export type TimelineEntry = { readonly at: Date } & (
       readonly kind: 'included'
       readonly transactionHash: Hex
       readonly block: bigint
-      /** Null where an earlier version stored it. */
-      readonly blockTime: Date | null
+      readonly blockTime: Date
       readonly success: boolean
       readonly actualGasUsed: bigint
       readonly actualGasCost: bigint
@@ -119,15 +118,14 @@ function pastEntry({
     kind,
     bundleId: bundle_id,
     code: happened,
-    message: reason ?? historyCodes[happened],
+    message: reason ?? historyCodes[happened].meaning,
   }
 }
 
 const mishaps = { returned: 'RETURNED', suspected: 'SUSPECTED', reorged: 'REORGED' } as const
 
 /**
- * The code of what a client must know about the operation beside its state: why it ended badly, or what keeps it from
- * its end. Null where all is well. A reorganisation stays worth knowing after the operation was included again: the
+ * The code that explains the operation's state to a client: why it failed, or what delays it. Null where all is well. A reorganisation stays worth knowing after the operation was included again: the
  * first receipt may have been acted on.
  */
 export function troubleOf({ operation, inclusion, history }: OperationRecord): string | null {

@@ -1,10 +1,14 @@
-import type { Hex } from 'viem'
+import { sql } from 'kysely'
+import type { Address, Hex } from 'viem'
+import { ConflictError, InvalidFieldError, NotFoundError } from '../base/errors/restErrors.js'
 import { unixNow } from '../base/unixNow.js'
 import { MOST_TRIED } from '../base/vocabulary.js'
-import { ConflictError, InvalidFieldError, NotFoundError } from '../errors/restErrors.js'
-import { createPolicies } from '../policy/managePolicies.js'
-import type { PolicyTerms } from '../policy/policy.js'
-import { termsSchema } from '../policy/policySchema.js'
+import type { Database } from '../db/database.js'
+import type { OperationState } from '../mempool/pool/operations.js'
+import { findDecisionEntry } from '../paymaster/ledger/decisions.js'
+import { createPolicies } from '../paymaster/policy/managePolicies.js'
+import type { PolicyTerms } from '../paymaster/policy/policy.js'
+import { termsSchema } from '../paymaster/policy/policySchema.js'
 import {
   type PastOperation,
   type PolicyTrial,
@@ -14,19 +18,8 @@ import {
   tryPolicyNow,
   type Unevaluated,
   unevaluatedOf,
-} from '../policy/tryPolicy.js'
-import type { Database } from '../store/database.js'
-import { findDecisionEntry } from '../store/ledger/decisions.js'
-import {
-  type PastRecord,
-  readPastOperation,
-  readPastOperations,
-} from '../store/records/pastOperations.js'
-import {
-  findRefusal,
-  findRefusalOfDecision,
-  type StoredRefusal,
-} from '../store/records/refusals.js'
+} from '../paymaster/policy/tryPolicy.js'
+import { findRefusal, findRefusalOfDecision, type StoredRefusal } from './refusals.js'
 
 /** An operation as its sender wrote it. */
 export type PastedOperation = {
@@ -37,13 +30,13 @@ export type PastedOperation = {
 }
 
 /** The operations that a draft is tried on; ids may be any text. */
-export type TrialSubject =
+type TrialSubject =
   | { readonly last: number }
   | { readonly decisionId: string }
   | { readonly refusalId: string }
   | { readonly operation: PastedOperation }
 
-export type TrialRequest = {
+type TrialRequest = {
   readonly accountId: string
   readonly appId: string
   /** Undefined = those of the policy `policyId`. */
@@ -54,14 +47,14 @@ export type TrialRequest = {
 }
 
 /** The answer that was given when the operation was asked about; undefined = nobody asked for a sponsorship. */
-export type AnswerThen = {
+type AnswerThen = {
   readonly decisionId: string | null
   readonly sponsored: boolean
   readonly code: string
   readonly message: string
 }
 
-/** A draft's word on one operation, beside what was said then. */
+/** The draft's decision about one operation, next to the recorded one. */
 export type TriedRecord = {
   readonly chainId: number
   /** Undefined where no operation of the pool is meant. */
@@ -73,19 +66,19 @@ export type TriedRecord = {
   readonly before: AnswerThen | undefined
 }
 
-export type TrialResult = {
+type TrialResult = {
   readonly items: readonly TriedRecord[]
   readonly unevaluated: readonly Unevaluated[]
 }
 
 /** Reads an operation as its sender wrote it. Throws InvalidParamsError and the like. */
-export type ReadPasted = (pasted: PastedOperation) => TriedOperation
+type ReadPasted = (pasted: PastedOperation) => TriedOperation
 
 /** The id of a draft that no policy has, so that no counter is of it. */
 const NO_POLICY = '00000000-0000-0000-0000-000000000000'
 
 /**
- * Tries a draft on operations of an app; keeps nothing. Throws PolicyNotFoundError, NotFoundError,
+ * Tries a draft on operations of an app; keeps nothing. Throws NotFoundError,
  * InvalidFieldError, ConflictError where the record of an operation is not kept, and what `readPasted` throws.
  */
 export async function tryOnRecords(
@@ -227,11 +220,88 @@ function requestOf({ request, chain_id }: StoredRefusal, entryPoint: string | un
 }
 
 function answerOf({ code, rule, message, data }: StoredRefusal): AnswerThen {
-  const told = data === null ? {} : (JSON.parse(data) as { code?: string; decisionId?: string })
+  const details = data === null ? {} : (JSON.parse(data) as { code?: string; decisionId?: string })
   return {
-    decisionId: told.decisionId ?? null,
+    decisionId: details.decisionId ?? null,
     sponsored: false,
-    code: told.code ?? rule ?? String(code),
+    code: details.code ?? rule ?? String(code),
     message,
   }
+}
+
+/** An operation of an app as a policy would have seen it, with the decision about it. */
+type PastRecord = {
+  readonly chainId: bigint
+  readonly hash: Hex
+  readonly sender: Address
+  readonly receivedAt: Date
+  readonly state: OperationState
+  readonly callData: Hex
+  readonly factory: Address | null
+  readonly factoryData: Hex
+  /** wei per gas that are offered for it */
+  readonly maxFeePerGas: bigint
+  /** wei: what was reserved for it, or where it was not sponsored what its limits allow. */
+  readonly maxCost: bigint
+  /** wei; null while it is not included. */
+  readonly actualCost: bigint | null
+  /** Null where nobody was asked to sponsor it. */
+  readonly decisionId: string | null
+  readonly sponsored: boolean | null
+  readonly code: string | null
+  readonly message: string | null
+  readonly decidedAt: Date | null
+}
+
+/** Characters of call data that are read at most: a policy decodes all of it. */
+const MOST_CALL_DATA = 8_000_000
+
+/** The newest operations of an app, the oldest of them first; fewer where they carry much call data. */
+export async function readPastOperations(
+  db: Database,
+  appId: string,
+  limit: number,
+): Promise<readonly PastRecord[]> {
+  const { rows } = await sql<PastRecord>`
+    select o.chain_id as "chainId", o.hash, o.sender, o.received_at as "receivedAt", o.state,
+      o.operation->>'callData' as "callData", o.operation->>'factory' as factory,
+      o.operation->>'factoryData' as "factoryData", o.max_fee_per_gas as "maxFeePerGas",
+      coalesce(d.max_cost, o.prefund) as "maxCost",
+      coalesce(d.actual_cost, i.actual_gas_cost) as "actualCost",
+      d.id as "decisionId", d.sponsored, d.code, d.message, d.created_at as "decidedAt"
+    from (
+      select n.*, sum(length(operation->>'callData')) over (order by received_at desc, hash desc) as read
+      from (
+        select * from operations where app_id = ${appId}
+        order by received_at desc, hash desc limit ${limit}
+      ) n
+    ) o
+    left join inclusions i on i.chain_id = o.chain_id and i.user_op_hash = o.hash
+    left join lateral (
+      select d.id, d.sponsored, d.code, d.message, d.created_at,
+        case when d.sponsored then d.max_cost end as max_cost,
+        case when r.user_op_hash = o.hash then r.actual_cost end as actual_cost
+      from decisions d left join reservations r on r.id = d.reservation_id
+      where d.chain_id = o.chain_id and d.user_op_hash = o.hash and d.app_id = o.app_id
+      order by d.created_at desc limit 1
+    ) d on true
+    where o.read <= ${MOST_CALL_DATA}
+    order by o.received_at, o.hash`.execute(db)
+  return rows
+}
+
+/** One operation of an app by the decision that sponsored it. */
+async function readPastOperation(
+  db: Database,
+  appId: string,
+  chainId: bigint,
+  hash: Hex,
+): Promise<Pick<PastRecord, 'callData' | 'factory' | 'factoryData' | 'maxFeePerGas'> | undefined> {
+  const { rows } = await sql<PastRecord>`select operation->>'callData' as "callData",
+      operation->>'factory' as factory, operation->>'factoryData' as "factoryData",
+      max_fee_per_gas as "maxFeePerGas"
+    from operations where chain_id = ${chainId} and hash = ${hash} and app_id = ${appId}`.execute(
+    db,
+  )
+  return rows[0]
 }

@@ -1,25 +1,17 @@
 import { hostname } from 'node:os'
-import { createDataFeeWatch } from '../bundling/createDataFeeWatch.js'
-import { createDebugBundler, type DebugBundler } from '../bundling/createDebugBundler.js'
-import { createGasWatch, type GasWatch } from '../bundling/createGasWatch.js'
-import { createRelay, type Relay } from '../bundling/createRelay.js'
-import { createSizeWatch } from '../bundling/createSizeWatch.js'
-import { type BundlingCandidate, leadBundling } from '../bundling/leadBundling.js'
-import { type Bundler, startBundler } from '../bundling/startBundler.js'
+import type { BundlingContext } from '../bundler/bundlingContext.js'
+import { createDataFeeWatch } from '../bundler/createDataFeeWatch.js'
+import { createDebugBundler, type DebugBundler } from '../bundler/createDebugBundler.js'
+import { createGasWatch, type GasWatch } from '../bundler/createGasWatch.js'
+import { createRelay, type Relay } from '../bundler/createRelay.js'
+import { type BundlingCandidate, leadBundling } from '../bundler/leadBundling.js'
+import { type Bundler, startBundler } from '../bundler/startBundler.js'
+import type { Database } from '../db/database.js'
+import { LEASE_TIME } from '../db/leases.js'
+import { createSizeWatch } from '../mempool/bundleSizes.js'
 import { type FundLevel, watchFunds } from '../paymaster/watchFunds.js'
-import type { ExecutorSigner } from '../signing/executorSigner.js'
-import type { Database } from '../store/database.js'
-import type { BundleState } from '../store/schema.js'
-import type { RuleSettings } from '../validation/checkRules.js'
-import { ruleSettings } from '../validation/ruleSettings.js'
-import type { ChainParts } from './chainParts.js'
-import type { OpenChain } from './openChain.js'
-
-/** The keys that send transactions on a chain. */
-export type ChainKeys = {
-  readonly signers: readonly ExecutorSigner[]
-  readonly treasury: ExecutorSigner | undefined
-}
+import { ruleSettings } from '../simulation/checkRules.js'
+import type { ChainParts, OpenChain } from './openChain.js'
 
 /** The bundling of one chain by this process. */
 export type ChainBundling = {
@@ -33,10 +25,10 @@ export type ChainBundling = {
 }
 
 /** Lets this process compete for the bundling of an open chain, where its role is to bundle. */
-export function bundleChain(chain: OpenChain, keys: ChainKeys, parts: ChainParts): ChainBundling {
-  const { definition, node, heads, logger } = chain
+export function bundleChain(chain: OpenChain, parts: ChainParts): ChainBundling {
+  const { definition, node, heads, metrics, logger } = chain
   const { chainId } = definition
-  const { config, database, alone, metrics } = parts
+  const { config, database, alone } = parts
   const rules = ruleSettings(definition)
   if (rules.mode === 'off')
     logger.warn("UNSAFE: ERC-7562 is off on this chain, operations can waste the bundler's gas")
@@ -49,17 +41,14 @@ export function bundleChain(chain: OpenChain, keys: ChainKeys, parts: ChainParts
     alone,
     logger,
     holder: `${hostname()} ${process.pid}`,
-    duration: config.leaseSeconds * 1000,
-    onLeaseLost: () => metrics.leaseLost(chainId),
+    duration: LEASE_TIME,
+    metrics,
   }
   const isBundler = config.role.includes('bundler')
-  const relay = isBundler ? openRelay(chain, metrics) : undefined
+  const relay = isBundler ? openRelay(chain) : undefined
   const bundler = isBundler
     ? leadBundling(candidacy, (fenced) => {
-        leading = startBundler(
-          { ...bundlingContext(chain, keys, parts, rules, fenced), relay },
-          heads,
-        )
+        leading = startBundler(bundlingContext(chain, fenced, relay), heads)
         void leading.setMode(bundlingMode)
         return leading
       })
@@ -87,29 +76,29 @@ export function bundleChain(chain: OpenChain, keys: ChainKeys, parts: ChainParts
 }
 
 /** The receiver of bundles that are not to be public; undefined where they are. */
-function openRelay(
-  { definition: { chainId, sending }, node, logger }: OpenChain,
-  metrics: ChainParts['metrics'],
-): Relay | undefined {
-  if (sending === undefined || sending.way === 'public') return undefined
-  return createRelay(sending, {
-    node,
-    logger,
-    onAnswer: (answer) => metrics.relayed(chainId, answer),
-  })
+export function openRelay({
+  definition: { sending },
+  node,
+  metrics,
+  logger,
+}: OpenChain): Relay | undefined {
+  if (sending.way === 'public') return undefined
+  return createRelay(sending, { node, metrics, logger })
 }
 
-/** @param database through which only the holder of the chain's lease can write */
-function bundlingContext(
-  { definition, entryPoints, node, engine, logger }: OpenChain,
-  { signers, treasury }: ChainKeys,
-  { metrics }: ChainParts,
-  rules: RuleSettings,
+/**
+ * The parts with which a round bundles.
+ * @param database through which only the holder of the chain's lease can write
+ */
+export function bundlingContext(
+  { definition, entryPoints, node, engine, signers, treasury, metrics, logger }: OpenChain,
   database: Database,
-) {
+  relay: Relay | undefined,
+): BundlingContext {
   const { chainId } = definition
+  const rules = ruleSettings(definition)
   const gasWatch: GasWatch | undefined =
-    rules.mode === 'off' || (definition.chargedGas ?? 'used') !== 'used'
+    rules.mode === 'off' || definition.chargedGas !== 'used'
       ? undefined
       : createGasWatch({
           chainId,
@@ -117,7 +106,7 @@ function bundlingContext(
           replay: engine.replay,
           now: () => performance.now(),
           logger,
-          onGasCompared: (outcome) => metrics.gasCompared(chainId, outcome),
+          metrics,
         })
   return {
     definition,
@@ -128,23 +117,14 @@ function bundlingContext(
     rules,
     signers,
     treasury,
+    relay,
     logger,
     gasWatch,
-    dataFeeWatch: createDataFeeWatch({
-      node,
-      definition,
-      logger,
-      now: Date.now,
-      onDataFeeCompared: (outcome) => metrics.dataFeeCompared(chainId, outcome),
-    }),
+    dataFeeWatch: createDataFeeWatch({ node, definition, logger, now: Date.now, metrics }),
     sizeWatch:
       definition.expectedBundleSize === 'auto'
         ? createSizeWatch({ database, definition, now: Date.now })
         : undefined,
-    onBundleEnded: (state: Exclude<BundleState, 'signed'>) => metrics.bundleEnded(chainId, state),
-    onBundlePaid: (cost: bigint, earned: bigint) => metrics.bundlePaid(chainId, cost, earned),
-    onBundleReplaced: (kind: 'raised' | 'cancel') => metrics.bundleReplaced(chainId, kind),
-    onRelayed: (outcome: 'withdrawn' | 'published') => metrics.relayed(chainId, outcome),
-    onReorg: (depth: number) => metrics.reorganised(chainId, depth),
+    metrics,
   }
 }

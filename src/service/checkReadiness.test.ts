@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ExecutorStatus } from '../bundling/executorStatus.js'
+import type { ExecutorStatus } from '../bundler/executorStatus.js'
 import { executorAlarms, executorReasons, recently } from './checkReadiness.js'
 
 function status(more: Partial<ExecutorStatus>): ExecutorStatus {

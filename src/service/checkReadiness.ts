@@ -1,12 +1,14 @@
 import type { ChainReadiness, Readiness, ReadinessQuestion } from '../api/services.js'
 import { createRecent } from '../base/createRecent.js'
-import type { ExecutorStatus } from '../bundling/executorStatus.js'
-import { bundlerLease } from '../bundling/leadBundling.js'
-import type { Database } from '../store/database.js'
-import { isReachable } from '../store/isReachable.js'
-import { findLease } from '../store/leases.js'
-import { storageTrouble } from '../store/storageTrouble.js'
-import { isRecordedKey } from '../tenancy/masterKey.js'
+import type { ExecutorStatus } from '../bundler/executorStatus.js'
+import { bundlerLease } from '../bundler/leadBundling.js'
+import type { ComingFork } from '../chain/chainRules.js'
+import type { NodeState } from '../chain/nodeClient.js'
+import type { Database } from '../db/database.js'
+import { isReachable } from '../db/isReachable.js'
+import { findLease, LEASE_TIME } from '../db/leases.js'
+import { storageTrouble } from '../db/storageTrouble.js'
+import { isRecordedKey } from '../tenants/masterKey.js'
 
 /** The parts of a running chain that tell its state. */
 export type ChainHealth = {
@@ -14,10 +16,14 @@ export type ChainHealth = {
   readonly head: () => { readonly number: bigint; readonly age: number }
   /** Milliseconds after which a head counts as stale. */
   readonly staleAfter: number
+  /** The nodes as this process knows them. */
+  readonly nodes: () => readonly NodeState[]
   /** Whether this process bundles for the chain. */
   readonly leads: () => boolean
   /** A problem of validation that the operator should know; undefined where there is none. */
   readonly trouble: () => string | undefined
+  /** The rules that the chain announces. */
+  readonly coming: () => ComingFork | undefined
   /** The states of the executors, read from database and node. */
   readonly executors: () => Promise<readonly ExecutorStatus[]>
 }
@@ -111,17 +117,28 @@ async function checkChain(
   chain: ChainHealth,
   reachable: boolean,
 ) {
-  const { head, staleAfter, leads, trouble } = chain
+  const { head, staleAfter, nodes, leads, trouble, coming } = chain
   const { number, age } = head()
   const reasons: string[] = []
-  const fresh = age < staleAfter
-  if (!fresh)
-    reasons.push(`The node of chain ${chainId} has told no head for ${Math.round(age / 1000)} s.`)
+  const other = otherChains(nodes())
+  const fresh = age < staleAfter && other === undefined
+  if (other !== undefined) reasons.push(`No node of chain ${chainId} answers: ${other}.`)
+  else if (!fresh)
+    reasons.push(
+      `The node of chain ${chainId} has reported no head for ${Math.round(age / 1000)} s.`,
+    )
   const lease = reachable ? await leaseOf(database, chainId) : undefined
   const bundled = leads() || lease === undefined || lease.remaining > 0
   if (!bundled) reasons.push(`Nobody bundles for chain ${chainId}.`)
   const note = trouble()
   if (note !== undefined) reasons.push(`Chain ${chainId}: ${note}.`)
+  const next = coming()
+  if (next !== undefined) {
+    const at = new Date(next.activation * 1_000).toISOString()
+    reasons.push(
+      `Chain ${chainId} changes to the rules of ${next.fork} at ${at}; nothing is to do.`,
+    )
+  }
   const executors = reachable && fresh ? await within(executorsOf(chain), undefined) : []
   reasons.push(...executorReasons(chainId, executors))
   const alarms = executorAlarms(chainId, executors ?? [])
@@ -130,6 +147,7 @@ async function checkChain(
     headAge: age,
     bundlesHere: leads(),
     bundled,
+    ...(next && { coming: { fork: next.fork, activation: next.activation } }),
     executors: (executors ?? []).map(({ role, address, state, balance, inFlight }) => ({
       role,
       address,
@@ -139,6 +157,17 @@ async function checkChain(
     })),
   }
   return { fresh, reasons, alarms, detail }
+}
+
+/** What nodes serve instead, where none of the chain's own answers. */
+function otherChains(nodes: readonly NodeState[]): string | undefined {
+  const strangers = nodes.flatMap(({ host, otherChain }) =>
+    otherChain === undefined ? [] : [`${host} serves ${otherChain}`],
+  )
+  const isAway = nodes.every(
+    ({ otherChain, restsUntil }) => (otherChain ?? restsUntil) !== undefined,
+  )
+  return isAway && strangers.length > 0 ? strangers.join(', ') : undefined
 }
 
 /** The reasons that the executors of a chain give; `executors` is undefined where they are not known. */
@@ -178,7 +207,7 @@ function isKeyRecorded(database: Database, masterKey: Buffer) {
 }
 
 function leaseOf(database: Database, chainId: number) {
-  return findLease(database, bundlerLease(chainId)).catch(() => undefined)
+  return findLease(database, bundlerLease(chainId), LEASE_TIME).catch(() => undefined)
 }
 
 /** The answer, or another one where it takes longer than `TIMEOUT`. */

@@ -1,6 +1,12 @@
 import type { Logger } from 'pino'
+import { ChainAwayError, ConfigError } from '../base/errors/configError.js'
+import type { ChainMetrics, Metrics } from '../base/metrics/metrics.js'
+import type { OutboundClient } from '../base/outbound/guardedRequest.js'
+import { stopAll } from '../base/stopAll.js'
+import { indexedGenesis } from '../bundler/outbox/chainBlocks.js'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import { type HeadFollower, startHeadFollower } from '../chain/headFollower.js'
+import { createChainIdentity } from '../chain/chainIdentity.js'
 import { createNodeClient, type NodeClient } from '../chain/nodeClient.js'
 import {
   doubtFinality,
@@ -9,28 +15,55 @@ import {
   requireChain,
   requireEntryPoints,
 } from '../chain/requireChain.js'
-import { createEntryPoint } from '../entrypoint/createEntryPoint.js'
-import type { EntryPoint } from '../entrypoint/entryPoint.js'
-import { ChainAwayError, ConfigError } from '../errors/configError.js'
-import { requireDataFee } from '../gas/requireDataFee.js'
-import { type ChainEngine, createChainEngine } from '../validation/chainEngine.js'
-import { ruleSettings } from '../validation/ruleSettings.js'
-import type { ChainParts } from './chainParts.js'
+import type { ExecutorSigner } from '../chain/signing/executorTransaction.js'
+import { openSigner, openSigners } from '../chain/signing/openSigner.js'
+import type { Config } from '../config/options.js'
+import type { Database } from '../db/database.js'
+import { createEntryPoint } from '../erc4337/createEntryPoint.js'
+import type { EntryPoint } from '../erc4337/entryPoint.js'
+import { requireDataFee } from '../gas/dataPrice.js'
+import { type ChainEngine, createChainEngine } from '../simulation/chainEngine.js'
+import { ruleSettings } from '../simulation/checkRules.js'
+import type { Simulations } from '../simulation/simulations.js'
+import type { OperationTraces } from '../telemetry/traces/operationTraces.js'
+import type { Approver } from '../webhooks/approve.js'
 
-/** A chain that answers: its node, its head, and the engine that validates on it. */
+/** Share of our EVM's validations that the node repeats in the background to compare. */
+const COMPARED_SHARE = 0.01
+
+/** The parts that the chains of a service share: its settings, its keys, its ways to database and network. */
+export type ChainParts = {
+  readonly config: Pick<Config, 'role' | 'debugMethods' | 'nativePrices' | 'maxSponsorshipSeconds'>
+  /** The one way out to servers of webhooks and prices. */
+  readonly client: OutboundClient
+  readonly approver: Approver
+  readonly metrics: Metrics
+  /** Undefined where nobody wants to see them. */
+  readonly traces: OperationTraces | undefined
+  /** Runs of our EVM, on threads that all chains share. */
+  readonly simulations: Simulations
+  readonly database: Database
+  readonly masterKey: Buffer
+  /** No other service runs on the database. */
+  readonly alone: boolean
+  readonly logger: Logger
+}
+
+/** A chain that answers: its node, its head, the engine that validates on it, and the keys that send on it. */
 export type OpenChain = {
   readonly definition: ChainDefinition
   readonly entryPoints: readonly EntryPoint[]
   readonly node: NodeClient
   readonly heads: HeadFollower
   readonly engine: ChainEngine
+  readonly signers: readonly ExecutorSigner[]
+  readonly treasury: ExecutorSigner | undefined
+  readonly metrics: ChainMetrics
   /** A logger that names the chain. */
   readonly logger: Logger
   /** Stops all of them. */
   close(): Promise<void>
 }
-
-type EngineParts = Pick<ChainParts, 'metrics' | 'simulations'>
 
 /**
  * Connects to a chain and follows it.
@@ -39,37 +72,64 @@ type EngineParts = Pick<ChainParts, 'metrics' | 'simulations'>
  */
 export async function openChain(
   configured: ChainDefinition,
-  parts: EngineParts,
-  logger: Logger,
+  parts: Pick<ChainParts, 'database' | 'metrics' | 'simulations' | 'logger'>,
 ): Promise<OpenChain> {
-  const { chainId, rpcUrls } = configured
-  const node = createNodeClient({
-    urls: rpcUrls,
-    logger,
-    onExchange: ({ methods, ...exchange }) =>
-      parts.metrics.nodeAsked(chainId, { ...exchange, method: nameOf(methods) }),
-  })
+  const { chainId, rpcUrls, headsUrl, executorKeys } = configured
+  const metrics = parts.metrics.ofChain(chainId)
+  const signers = await openSigners(executorKeys)
+  const treasury = configured.treasury && (await openSigner(configured.treasury.key))
+  const logger = parts.logger.child({ chainId })
+  const stops: (() => Promise<void>)[] = []
   try {
-    await requireChain(node, configured)
-    await requireBlocks(node, configured)
-    await requireCalldataFloor(node, configured)
-    await requireDataFee(node, configured)
-    const doubt = await doubtFinality(node, configured)
-    if (doubt !== undefined) logger.warn(doubt)
-    const definition = { ...configured, entryPoints: await requireEntryPoints(node, configured) }
+    const genesis = configured.restarts ? undefined : await indexedGenesis(parts.database, chainId)
+    const node = createNodeClient({
+      urls: rpcUrls,
+      chain: createChainIdentity(configured, genesis),
+      logger,
+      onExchange: ({ methods, node, outcome, seconds }) => {
+        const labels = { node, outcome, method: nameOf(methods) }
+        metrics.observe('purser_node_request_duration_seconds', labels, seconds)
+      },
+    })
+    stops.push(node.close)
+    const definition = await requireDefinition(configured, node, logger)
+    let opened: ChainEngine | undefined
+    const forks = () => opened?.forks() ?? (['osaka'] as const)
     const entryPoints = definition.entryPoints.map(({ version, address }) =>
-      createEntryPoint(version, address),
+      createEntryPoint(version, address, forks),
     )
-    const chain = { definition, entryPoints, node, logger }
-    const { heads, engine } = await followChain(chain, parts)
-    const close = async (): Promise<void> => {
-      engine.stop()
-      heads.stop()
-      await node.close()
+    const heads = await startHeadFollower({ node, definition, logger, headsUrl })
+    stops.push(async () => heads.stop())
+    const engine = await createChainEngine({
+      node,
+      heads,
+      chainId,
+      replacesCode: definition.replacesCode,
+      entryPoints,
+      choice: definition.validationEngine,
+      comparedShare: COMPARED_SHARE,
+      rules: ruleSettings(definition),
+      simulations: parts.simulations,
+      metrics,
+      logger,
+    })
+    opened = engine
+    stops.push(async () => engine.stop())
+    const close = () => stopAll(stops)
+    return {
+      definition,
+      entryPoints,
+      node,
+      heads,
+      engine,
+      signers,
+      treasury,
+      metrics,
+      logger,
+      close,
     }
-    return { ...chain, heads, engine, close }
   } catch (cause) {
-    await node.close()
+    await stopAll(stops)
     if (cause instanceof ConfigError) throw cause
     throw new ChainAwayError(
       `Chain ${chainId} does not answer at ${rpcUrls.map(hostOf).join(', ')}: start its node or correct rpcUrls.`,
@@ -78,32 +138,21 @@ export async function openChain(
   }
 }
 
-/** The head follower and the engine; neither is left running when the other does not start. */
-async function followChain(
-  { definition, entryPoints, node, logger }: Omit<OpenChain, 'heads' | 'engine' | 'close'>,
-  { metrics, simulations }: EngineParts,
-): Promise<Pick<OpenChain, 'heads' | 'engine'>> {
-  const { chainId, headsUrl, validationEngine, comparedShare } = definition
-  const heads = await startHeadFollower({ node, definition, logger, headsUrl })
-  try {
-    const engine = await createChainEngine({
-      node,
-      heads,
-      chainId,
-      entryPoints,
-      choice: validationEngine,
-      comparedShare,
-      rules: ruleSettings(definition),
-      simulations,
-      logger,
-      onValidated: (by) => metrics.validated(chainId, by),
-      onCompared: (outcome) => metrics.compared(chainId, outcome),
-    })
-    return { heads, engine }
-  } catch (error) {
-    heads.stop()
-    throw error
-  }
+/** The definition, checked against what the node says of its chain, with the EntryPoints that are there. */
+async function requireDefinition(
+  configured: ChainDefinition,
+  node: NodeClient,
+  logger: Logger,
+): Promise<ChainDefinition> {
+  await requireChain(node, configured)
+  // A node with another block 0 is away: what it lacks is no mistake of the configuration.
+  await node.head()
+  await requireBlocks(node, configured)
+  await requireCalldataFloor(node, configured)
+  await requireDataFee(node, configured)
+  const doubt = await doubtFinality(node, configured)
+  if (doubt !== undefined) logger.warn(doubt)
+  return { ...configured, entryPoints: await requireEntryPoints(node, configured) }
 }
 
 /** The method of all calls that travelled together, else `batch`. */

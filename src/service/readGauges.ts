@@ -1,15 +1,15 @@
+import type { Reading } from '../base/metrics/metrics.js'
+import { lastIndexed } from '../bundler/outbox/chainBlocks.js'
 import type { NodeState } from '../chain/nodeClient.js'
-import type { Reading } from '../metrics/instruments.js'
+import { connectionUse, type Database } from '../db/database.js'
+import { poolSizes } from '../mempool/pool/bounds.js'
 import type { FundLevel } from '../paymaster/watchFunds.js'
-import { connectionUse, type Database } from '../store/database.js'
-import { lastIndexed } from '../store/outbox/chainBlocks.js'
-import { poolSizes } from '../store/poolSizes.js'
 import { type ChainHealth, within } from './checkReadiness.js'
 
 /** The parts of a running chain that have gauges. */
 export type GaugedChain = {
   readonly health: ChainHealth
-  readonly nodes: () => readonly Pick<NodeState, 'host' | 'restsUntil'>[]
+  readonly nodes: () => readonly Pick<NodeState, 'host' | 'restsUntil' | 'otherChain'>[]
   /** The tanks and credits that this process watches, as they were at the last look. */
   readonly funds: () => readonly FundLevel[]
 }
@@ -98,17 +98,27 @@ async function chainReadings(
     [],
   )
   const { number, age } = health.head()
+  const next = health.coming()
   const labels = { chain }
   return [
     served(chain, 1),
     { name: 'purser_head_age_seconds', labels, value: age / 1_000 },
     { name: 'purser_head_block', labels, value: Number(number) },
     { name: 'purser_lease_held', labels, value: health.leads() ? 1 : 0 },
+    ...(next
+      ? [
+          {
+            name: 'purser_fork_time_seconds',
+            labels: { chain, fork: next.fork },
+            value: next.activation,
+          } as const,
+        ]
+      : []),
     ...nodes().map(
-      ({ host: node, restsUntil }): Reading => ({
+      ({ host: node, restsUntil, otherChain }): Reading => ({
         name: 'purser_node_resting',
         labels: { chain, node },
-        value: restsUntil === undefined ? 0 : 1,
+        value: (restsUntil ?? otherChain) === undefined ? 0 : 1,
       }),
     ),
     ...executors.flatMap(({ address: executor, role, balance, inFlight, state }): Reading[] => [

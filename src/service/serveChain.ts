@@ -1,63 +1,53 @@
 import type { ChainServices } from '../api/services.js'
 import { unixNow } from '../base/unixNow.js'
-import { createReceiptMemory } from '../bundling/createReceiptMemory.js'
-import { operationByHash } from '../bundling/operationByHash.js'
-import { operationReceipt } from '../bundling/operationReceipt.js'
-import { operationStatus } from '../bundling/operationStatus.js'
-import { createPendingBlock } from '../bundling/pendingBlock.js'
-import { preconfirmedReceipt } from '../bundling/preconfirmation.js'
-import { adviseFees } from '../chain/fees.js'
-import type { StateOverride } from '../chain/stateOverride.js'
-import type { Draft } from '../entrypoint/draft.js'
-import type { EntryPoint } from '../entrypoint/entryPoint.js'
-import { dataPriceAt } from '../gas/dataPriceAt.js'
+import {
+  createPendingBlock,
+  createReceiptMemory,
+  operationByHash,
+  operationReceipt,
+  operationStatus,
+  preconfirmedReceipt,
+} from '../bundler/operationViews.js'
+import type { StateOverride } from '../chain/ethCall.js'
+import { adviseFees, type FeeAdvice } from '../chain/fees.js'
+import type { Draft } from '../erc4337/draft.js'
+import type { EntryPoint } from '../erc4337/entryPoint.js'
+import { type DataPrice, dataPriceAt } from '../gas/dataPrice.js'
 import { estimateOperation } from '../gas/estimateOperation.js'
 import { expectedShare } from '../gas/preVerificationGas.js'
-import { createBundleSizes } from '../mempool/createBundleSizes.js'
-import { createMempool } from '../mempool/createMempool.js'
+import { createBundleSizes, type ExpectedSizes } from '../mempool/bundleSizes.js'
+import { createMempool, type Mempool } from '../mempool/createMempool.js'
 import { createAppFees } from '../paymaster/appFees.js'
 import { createTokenPaymaster } from '../paymaster/createTokenPaymaster.js'
 import { explainRevert } from '../paymaster/explainRevert.js'
+import { configuredPrices, type PriceSource, parseUsd } from '../paymaster/policy/price.js'
+import { createPrices, createTokenPrices } from '../paymaster/prices/createPrices.js'
 import { createSponsor } from '../paymaster/sponsor.js'
 import type { SponsoredStep } from '../paymaster/sponsorship.js'
 import { defaultTerms } from '../paymaster/sponsorshipTerms.js'
-import { configuredPrices, type PriceSource, parseUsd } from '../policy/price.js'
-import { createPrices } from '../prices/createPrices.js'
-import { createTokenPrices } from '../prices/tokenPrices.js'
-import type { OperationTraces } from '../traces/operationTraces.js'
-import type { ChainParts } from './chainParts.js'
-import type { OpenChain } from './openChain.js'
+import type { OperationTraces } from '../telemetry/traces/operationTraces.js'
+import type { ChainParts, OpenChain } from './openChain.js'
+
+/** Seconds for which a token's price is used again. */
+const PRICE_SECONDS = 15
+
+type OwnServices = Omit<ChainServices, 'admit' | 'debug' | 'reads'> &
+  Pick<Mempool, 'admit'> & {
+    /** The sizes of bundle that operations are priced for. */
+    readonly sizes: ExpectedSizes
+  }
 
 /** The services of an open chain that answer the API, except those of its bundler and its reads. */
 export function serveChain(
   chain: OpenChain,
-  { config, client, approver, metrics, traces, database, masterKey }: ChainParts,
-): Omit<ChainServices, 'debug' | 'reads'> {
-  const { definition, entryPoints, node, heads, engine, logger } = chain
+  { config, client, approver, traces, database, masterKey }: ChainParts,
+): OwnServices {
+  const { definition, entryPoints, node, heads, engine, metrics, logger } = chain
   const { chainId } = definition
   const sizes = createBundleSizes(database, definition)
-  const share = (bundleSize: number) => expectedShare(definition, bundleSize)
   const fees = () => adviseFees(node, heads.current(), definition)
   const dataPrice = () => dataPriceAt(node, definition.dataFee, heads.current())
-  const estimate = async (entryPoint: EntryPoint, draft: Draft, override?: StateOverride) => {
-    const { current, ...otherSizes } = await sizes.of(entryPoint.address)
-    return estimateOperation(
-      {
-        node,
-        engine,
-        definition,
-        advice: await fees(),
-        dataPrice: await dataPrice(),
-        ...share(current),
-        otherSizes,
-      },
-      entryPoint,
-      draft,
-      override,
-    ).catch(async (error: unknown) => {
-      throw await explainRevert(node, draft, error)
-    })
-  }
+  const estimateOnChain = estimatesOf(chain, { sizes, fees, dataPrice })
   const mempool = createMempool({
     definition,
     database,
@@ -66,14 +56,14 @@ export function serveChain(
     engine,
     logger,
     sizes,
-    onRulesChecked: (how) => metrics.rulesChecked(chainId, how),
+    metrics,
   })
   const nativeUsd = nativeUsdOf(config)
   const tokenRates = createPrices({
     node,
     client,
     sequencer: definition.sequencerFeed,
-    maxAge: definition.priceMaxAge,
+    maxAge: PRICE_SECONDS,
     now: () => Math.max(heads.current().timestamp, unixNow()),
   })
   const paymaster = {
@@ -84,33 +74,39 @@ export function serveChain(
     definition,
     logger,
     fees,
-    estimate,
-    onDecided: (code: string) => metrics.decided(chainId, code),
+    estimate: estimateOnChain,
+    metrics,
     terms: {
       ...defaultTerms,
-      minDuration: config.minSponsorshipSeconds,
       maxDuration: config.maxSponsorshipSeconds,
       prices: nativeUsd,
+      rulesEnd: () => chain.engine.coming()?.activation,
     },
   }
+  const appFees = createAppFees({
+    database,
+    masterKey,
+    node,
+    definition,
+    fees,
+    dataPrice,
+    estimate: estimateOnChain,
+    bundleSize: async ({ address }) => (await sizes.of(address)).current,
+  })
   const onSponsored = traces && ((step: SponsoredStep) => traces.sponsored({ chainId, ...step }))
   const sponsor = createSponsor({ ...paymaster, approver, onSponsored })
-  const receipts = createReceiptMemory(database, chainId)
-  const pending = definition.preconfirmations ? createPendingBlock(node) : undefined
-  const views = { definition, entryPoints, database, node, heads, receipts, logger, pending }
+  const views = {
+    ...chain,
+    database,
+    receipts: createReceiptMemory(database, chainId),
+    pending: definition.preconfirmations ? createPendingBlock(node) : undefined,
+  }
   return {
     chainId,
+    sizes,
     entryPoints: new Map(entryPoints.map((entryPoint) => [entryPoint.address, entryPoint])),
-    ...createAppFees({
-      database,
-      masterKey,
-      node,
-      definition,
-      fees,
-      dataPrice,
-      estimate,
-      bundleSize: async ({ address }) => (await sizes.of(address)).current,
-    }),
+    fees: appFees.fees,
+    estimate: appFees.estimate,
     admit: traces ? tracedAdmission(mempool.admit, chainId, traces) : mempool.admit,
     check: mempool.check,
     status: (hash) => operationStatus(views, hash),
@@ -126,12 +122,42 @@ export function serveChain(
   }
 }
 
+type EstimateParts = {
+  readonly sizes: ExpectedSizes
+  readonly fees: () => Promise<FeeAdvice>
+  readonly dataPrice: () => Promise<DataPrice | undefined>
+}
+
+/** The chain's own estimates; `createAppFees` adds what the app's tank needs. */
+function estimatesOf(
+  { definition, node, engine }: OpenChain,
+  { sizes, fees, dataPrice }: EstimateParts,
+) {
+  return async (entryPoint: EntryPoint, draft: Draft, override?: StateOverride) => {
+    // An authorization goes alone (`passAuthorizations`).
+    const shared = draft.authorization ? undefined : await sizes.of(entryPoint.address)
+    const { current, ...otherSizes } = shared ?? { current: 1, fewest: 1, most: 1 }
+    const context = {
+      node,
+      engine,
+      definition,
+      advice: await fees(),
+      dataPrice: await dataPrice(),
+      ...expectedShare(definition, current),
+      otherSizes,
+    }
+    return estimateOperation(context, entryPoint, draft, override).catch(async (error: unknown) => {
+      throw await explainRevert(node, draft, error)
+    })
+  }
+}
+
 /** Admission that tells each operation that was stored. */
 function tracedAdmission(
-  admit: ChainServices['admit'],
+  admit: Mempool['admit'],
   chainId: number,
   traces: OperationTraces,
-): ChainServices['admit'] {
+): Mempool['admit'] {
   return async (entryPoint, operation, origin) => {
     const begin = Date.now()
     const userOpHash = await admit(entryPoint, operation, origin)

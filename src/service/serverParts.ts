@@ -1,22 +1,24 @@
 import type { Logger } from 'pino'
-import type { Oidc } from '../access/createOidc.js'
-import type { SignInLinks } from '../access/createSignInLinks.js'
-import type { Passwords } from '../access/passwords.js'
+import type { OutboundClient } from '../base/outbound/guardedRequest.js'
+import type { NetworkGuard } from '../base/outbound/networkGuard.js'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import type { Instance } from '../config/instance.js'
 import type { Config } from '../config/options.js'
-import type { Metrics, Siblings } from '../metrics/createMetrics.js'
-import type { OutboundClient } from '../outbound/guardedRequest.js'
-import type { NetworkGuard } from '../outbound/networkGuard.js'
-import type { Connection, Database } from '../store/database.js'
-import type { OperationTraces } from '../traces/operationTraces.js'
+import type { Connection, Database } from '../db/database.js'
+import type { MetricsPage, Siblings } from '../telemetry/createMetrics.js'
+import type { OperationTraces } from '../telemetry/traces/operationTraces.js'
+import type { Oidc } from '../tenants/people/createOidc.js'
+import type { SignInLinks } from '../tenants/people/createSignInLinks.js'
+import type { Passwords } from '../tenants/people/passwords.js'
 import type { ServedChains } from './startChains.js'
 
 export type ServerOptions = {
-  readonly config: ServerConfig
+  readonly config: Config
   readonly chains: readonly ChainDefinition[]
   readonly connection: Connection
   readonly database: Database
+  /** The same database for lists, administration and retention, whose statements are planned one by one. */
+  readonly adminDatabase: Database
   readonly masterKey: Buffer
   /** Hosts and CIDR ranges in private networks that webhooks may use. */
   readonly webhookAllow: readonly string[]
@@ -30,38 +32,6 @@ export type ServerOptions = {
   readonly logger: Logger
 }
 
-/** The settings that all chains share. */
-export type ServerConfig = Pick<
-  Config,
-  | 'host'
-  | 'port'
-  | 'publicUrl'
-  | 'adminListen'
-  | 'adminUrl'
-  | 'adminEmail'
-  | 'adminPassword'
-  | 'oidc'
-  | 'oidcClientSecret'
-  | 'minSponsorshipSeconds'
-  | 'maxSponsorshipSeconds'
-  | 'operatorToken'
-  | 'trustedProxies'
-  | 'keyRate'
-  | 'ipRate'
-  | 'senderRate'
-  | 'simulationsPerKey'
-  | 'simulations'
-  | 'simulationWorkers'
-  | 'role'
-  | 'leaseSeconds'
-  | 'drainSeconds'
-  | 'debugMethods'
-  | 'nativePrices'
-  | 'decisionRetentionDays'
-  | 'refusalRetentionDays'
-  | 'operationRetentionDays'
->
-
 /** What the parts of a service share. */
 export type SharedParts = ServerOptions & {
   readonly passwords: Passwords
@@ -70,7 +40,15 @@ export type SharedParts = ServerOptions & {
   readonly oidc: Oidc | undefined
   readonly guard: NetworkGuard
   readonly client: OutboundClient
-  readonly metrics: Metrics
+  readonly metrics: MetricsPage
+}
+
+/** The processes that share a listener, this one included. */
+export function processesOf({
+  config,
+  siblings,
+}: Pick<ServerOptions, 'config' | 'siblings'>): number {
+  return siblings === undefined ? 1 : config.processes
 }
 
 export type Chains = Pick<ServedChains, 'running' | 'away'>

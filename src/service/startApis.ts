@@ -1,26 +1,25 @@
 import type { AdminContext } from '../api/adminContext.js'
-import { type ApiLimits, defaultLimits, gateLimits } from '../api/limits.js'
 import { mountAdmin } from '../api/mountAdmin.js'
 import { mountConsole } from '../api/mountConsole.js'
-import { mountDashboard } from '../api/mountDashboard.js'
-import { mountHealth } from '../api/mountHealth.js'
-import { mountMetrics } from '../api/mountMetrics.js'
+import { mountHealth, mountMetrics } from '../api/mountHealth.js'
 import { mountOidc } from '../api/mountOidc.js'
+import { limitsOf } from '../api/routeContext.js'
 import type { Services } from '../api/services.js'
 import { type Api, startApi } from '../api/startApi.js'
+import { ChainNotStartedError, NoApiRoleError } from '../base/errors/requestErrors.js'
 import { buildVersion } from '../base/version.js'
-import { ChainNotStartedError, NoApiRoleError } from '../errors/requestErrors.js'
+import type { Config } from '../config/options.js'
 import type { Feeds } from '../records/createFeeds.js'
-import { createOverviews } from '../records/createOverviews.js'
-import { findSponsor } from '../store/tenants/apps.js'
-import { type Authenticator, createAuthenticator } from '../tenancy/authenticate.js'
-import { createQuotas } from '../tenancy/createQuotas.js'
-import { createOperatorCheck } from '../tenancy/operatorToken.js'
-import { createWebhookTests } from '../webhook/createWebhookTests.js'
-import { createWebhooks } from '../webhook/manage.js'
-import { createSubscriptions } from '../webhook/subscriptions.js'
+import { createOverviews } from '../records/overview.js'
+import { findSponsor } from '../tenants/apps.js'
+import { type Authenticator, createAuthenticator } from '../tenants/authenticate.js'
+import { createOperatorCheck } from '../tenants/credential.js'
+import { createQuotas } from '../tenants/quotas.js'
+import { createWebhooks } from '../webhooks/manage.js'
+import { createSubscriptions } from '../webhooks/subscriptions.js'
+import { createWebhookTests } from '../webhooks/testWebhook.js'
 import { checkReadiness } from './checkReadiness.js'
-import type { Chains, ServerConfig, SharedParts } from './serverParts.js'
+import { type Chains, processesOf, type SharedParts } from './serverParts.js'
 
 /** Starts the listener of all, or, where the administration has its own, both. */
 export async function startApis(
@@ -68,7 +67,7 @@ export async function startApis(
     ...(isApi
       ? [
           mountAdmin(administration),
-          ...(oidc ? [mountOidc(oidc, administration)] : []),
+          ...(oidc ? [mountOidc(oidc, administration, masterKey)] : []),
           mountConsole({
             adminUrl: administration.adminUrl,
             serviceUrl: () => config.publicUrl ?? (adminListen && open.api?.url),
@@ -77,11 +76,8 @@ export async function startApis(
         ]
       : []),
   ]
-  const outer = [
-    ...(adminListen ? [mountHealth({ readiness, isOperator: undefined })] : inner),
-    ...(isApi ? [dashboardOf(shared, administration)] : []),
-  ]
-  const both = { logger, limits: limitsOf(config), metrics }
+  const outer = adminListen ? [mountHealth({ readiness, isOperator: undefined })] : inner
+  const both = { logger, limits: limitsOf(config, processesOf(shared)), metrics }
   const { host, port } = config
   const adminApi =
     adminListen && (await startApi({ ...both, ...adminListen, services: undefined, mounts: inner }))
@@ -105,7 +101,7 @@ function administrationOf(
   {
     config,
     chains: definitions,
-    database,
+    adminDatabase: database,
     masterKey,
     guard,
     client,
@@ -148,31 +144,7 @@ function administrationOf(
   }
 }
 
-function dashboardOf(
-  { database, masterKey, guard }: SharedParts,
-  { authenticateKey, authenticateToken, chainIds }: AdminContext & Authenticator,
-) {
-  return mountDashboard({
-    database,
-    authenticateKey,
-    authenticateToken,
-    chainIds,
-    webhooks: (actor, database) => createWebhooks({ database, masterKey, guard, actor }),
-  })
-}
-
-function limitsOf(config: ServerConfig): ApiLimits {
-  return {
-    ...defaultLimits,
-    trustedProxies: config.trustedProxies,
-    gate: gateLimits(
-      { key: config.keyRate, ip: config.ipRate, sender: config.senderRate },
-      { perKey: config.simulationsPerKey, all: config.simulations },
-    ),
-  }
-}
-
 /** The https address of the administration; undefined = users sign in on this machine only. */
-function adminUrlOf({ adminUrl, publicUrl }: ServerConfig): string | undefined {
+function adminUrlOf({ adminUrl, publicUrl }: Config): string | undefined {
   return adminUrl ?? (publicUrl?.startsWith('https:') ? publicUrl : undefined)
 }

@@ -1,23 +1,21 @@
 import type { NewAppTank } from '../api/adminContext.js'
 import type { ChainServices } from '../api/services.js'
 import { createRecent } from '../base/createRecent.js'
-import { executorStatus } from '../bundling/executorStatus.js'
-import type { BundlingCandidate } from '../bundling/leadBundling.js'
+import { TankError } from '../base/errors/sponsorshipErrors.js'
+import { executorStatus } from '../bundler/executorStatus.js'
+import type { BundlingCandidate } from '../bundler/leadBundling.js'
 import { type ClientReads, createClientReads } from '../chain/clientReads.js'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import type { NodeState } from '../chain/nodeClient.js'
-import { TankError } from '../errors/tankErrors.js'
+import type { Database } from '../db/database.js'
+import type { StoredTank } from '../paymaster/ledger/tanks.js'
 import { createTankLevels, type TankLevel } from '../paymaster/tankLevel.js'
 import { createTankSteps, type TankStep } from '../paymaster/tankSteps.js'
 import { registerTank } from '../paymaster/tanks.js'
 import { createAppBooks, createTokenBooks, type TokenBook } from '../paymaster/tokenBooks.js'
-import { openSigner, openSigners } from '../signing/openSigner.js'
-import type { Database } from '../store/database.js'
-import type { StoredTank } from '../store/ledger/tanks.js'
-import { bundleChain, type ChainBundling, type ChainKeys } from './bundleChain.js'
-import type { ChainParts } from './chainParts.js'
+import { bundleChain, type ChainBundling } from './bundleChain.js'
 import { type ChainHealth, recently } from './checkReadiness.js'
-import { type OpenChain, openChain } from './openChain.js'
+import { type ChainParts, type OpenChain, openChain } from './openChain.js'
 import type { GaugedChain } from './readGauges.js'
 import { serveChain } from './serveChain.js'
 
@@ -51,27 +49,21 @@ export async function startChain(
   definition: ChainDefinition,
   parts: ChainParts,
 ): Promise<RunningChain> {
-  const { database, metrics, simulations } = parts
-  const { transactionType } = definition
-  const keys: ChainKeys = {
-    signers: await openSigners(definition.executorKeys, transactionType),
-    treasury: definition.treasury && (await openSigner(definition.treasury.key, transactionType)),
-  }
-  const logger = parts.logger.child({ chainId: definition.chainId })
-  const chain = await openChain(definition, { metrics, simulations }, logger)
+  const { database, masterKey } = parts
+  const chain = await openChain(definition, parts)
   const { node, heads } = chain
   const services = serveChain(chain, parts)
-  const { bundler, debug, funds, stop } = bundleChain(chain, keys, parts)
+  const { bundler, debug, funds, stop } = bundleChain(chain, parts)
   const reads = readsOf(chain)
   return {
     services: { ...services, debug, reads },
     bundler,
-    health: healthOf(chain, keys, bundler, database),
+    health: healthOf(chain, bundler, database),
     funds,
     levelOf: createTankLevels({ database, node, heads, chainId: definition.chainId }),
     registerTank: (trx, { appId, entryPoint, owner }) =>
       registerTank(
-        { database: trx, masterKey: parts.masterKey, definition },
+        { database: trx, masterKey, definition },
         { appId, entryPoint, owner, kind: 'gas' },
       ),
     stepsOf: stepsOf(chain),
@@ -92,36 +84,39 @@ function stepsOf({ node, definition, entryPoints }: OpenChain): RunningChain['st
   const read = createTankSteps({ node, definition })
   const recent = createRecent<readonly TankStep[]>(STEPS_AGE)
   return async (tank) => {
-    const { kind, contract, entry_point: address, owner, signer } = tank
+    const { kind, entry_point: address, owner, signer } = tank
     const entryPoint = entryPoints.find((each) => each.address === address)
     if (entryPoint === undefined)
       throw new TankError(`EntryPoint ${address} is not configured for chain ${tank.chain_id}.`)
     const { version } = entryPoint
-    const parts = { kind, contract, version, entryPoint: address, owner, signer }
+    const parts = { kind, version, entryPoint: address, owner, signer }
     return recent(tank.address, () => read({ ...parts, address: tank.address }))
   }
 }
 
 /** undefined where the operator does not let clients read the node. */
-function readsOf({ definition, heads, logger }: OpenChain): ClientReads | undefined {
-  const { rpcUrls: urls, logRange, nodeMethods } = definition
+function readsOf({ definition, heads, node, logger }: OpenChain): ClientReads | undefined {
+  const { rpcUrls: urls, logRange, nodeMethods, estimateGas: estimatesGas } = definition
   const head = (): bigint => heads.current().number
-  return nodeMethods ? createClientReads({ urls, logger, logRange, head }) : undefined
+  return nodeMethods
+    ? createClientReads({ urls, chain: node.chain, logger, logRange, estimatesGas, head })
+    : undefined
 }
 
 function healthOf(
-  { definition, node, heads, engine }: OpenChain,
-  keys: ChainKeys,
+  { definition, node, heads, engine, signers, treasury }: OpenChain,
   bundler: ChainBundling['bundler'],
   database: Database,
 ): ChainHealth {
   return {
     head: () => ({ number: heads.current().number, age: heads.age() }),
     staleAfter: Math.max(staleBounds.milliseconds, staleBounds.polls * definition.pollInterval),
+    nodes: node.nodes,
     leads: () => bundler?.leads() ?? false,
     trouble: () => engine.trouble(),
+    coming: () => engine.coming(),
     executors: recently(() =>
-      executorStatus({ definition, database, node, ...keys }, heads.current()),
+      executorStatus({ definition, database, node, signers, treasury }, heads.current()),
     ),
   }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { ChainAwayError, ConfigError } from '../base/errors/configError.js'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
-import { ChainAwayError, ConfigError } from '../errors/configError.js'
 import type { RunningChain } from './startChain.js'
 
 /** Milliseconds that the service waits at its start for nodes, before it serves the other chains. */
@@ -75,7 +75,7 @@ export async function startChains(
     try {
       await attempt(definition)
     } catch (error) {
-      // A mistake that shows when the other chains are in use is told by log and readiness.
+      // An error that shows while the other chains serve goes to log and readiness.
       if (!(error instanceof ChainAwayError) && !isServing) throw error
       explain(definition.chainId, error as Error)
       retries.push(untilStarted(definition))

@@ -1,38 +1,39 @@
 import { availableParallelism } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createFirstUser } from '../access/createFirstUser.js'
-import { createOidc } from '../access/createOidc.js'
-import { createSignInLinks, type OfferedLink } from '../access/createSignInLinks.js'
-import { createPasswords } from '../access/passwords.js'
+import type { Hex } from 'viem'
 import type { ChainServices } from '../api/services.js'
+import { ConfigError } from '../base/errors/configError.js'
+import { PurserError } from '../base/errors/purserError.js'
+import type { ChainMetrics } from '../base/metrics/metrics.js'
+import { createOutboundClient } from '../base/outbound/guardedRequest.js'
+import { createNetworkGuard } from '../base/outbound/networkGuard.js'
 import { stopAll } from '../base/stopAll.js'
-import type { BundlingCandidate } from '../bundling/leadBundling.js'
+import type { BundlingCandidate } from '../bundler/leadBundling.js'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
-import { ConfigError } from '../errors/configError.js'
-import { PurserError } from '../errors/purserError.js'
-import { createMetrics } from '../metrics/createMetrics.js'
-import { createOutboundClient } from '../outbound/guardedRequest.js'
-import { createNetworkGuard } from '../outbound/networkGuard.js'
+import { ENDED_CHANNEL, emitCircuitOpened } from '../db/events.js'
+import { LEASES_CHANNEL } from '../db/leases.js'
+import { listen } from '../db/notifications.js'
+import { OPERATIONS_CHANNEL } from '../mempool/pool/operations.js'
+import { recordCircuit } from '../records/circuits.js'
 import { createFeeds } from '../records/createFeeds.js'
 import { createKeyUses } from '../records/createKeyUses.js'
-import { createRefusalRecorder, type RefusalRecorder } from '../records/createRefusalRecorder.js'
+import { type EndedOperation, readEnded } from '../records/endedOperations.js'
+import { createRefusalRecorder } from '../records/refusals.js'
 import { startRetention } from '../records/startRetention.js'
-import { emitCircuitOpened } from '../store/events.js'
-import { LEASES_CHANNEL } from '../store/leases.js'
-import { listen } from '../store/notifications.js'
-import { OPERATIONS_CHANNEL } from '../store/pool/operations.js'
-import { recordCircuit } from '../store/records/circuits.js'
-import type { EndedOperation } from '../store/records/endedOperations.js'
-import { createUsageCounter } from '../tenancy/createUsageCounter.js'
-import { createSimulations } from '../validation/simulations.js'
-import { type Approver, createApprover } from '../webhook/approve.js'
-import { startEventDeliverer } from '../webhook/deliverEvents.js'
+import { createSimulations } from '../simulation/simulations.js'
+import { createMetrics } from '../telemetry/createMetrics.js'
+import { createOidc } from '../tenants/people/createOidc.js'
+import { createSignInLinks, type OfferedLink } from '../tenants/people/createSignInLinks.js'
+import { createPasswords } from '../tenants/people/passwords.js'
+import { createFirstUser } from '../tenants/people/users.js'
+import { createUsageCounter } from '../tenants/usage.js'
+import { type Approver, createApprover } from '../webhooks/approve.js'
+import { startEventDeliverer } from '../webhooks/deliverEvents.js'
 import { readGauges } from './readGauges.js'
-import type { Chains, ServerConfig, ServerOptions, SharedParts } from './serverParts.js'
+import { type Chains, processesOf, type ServerOptions, type SharedParts } from './serverParts.js'
 import { startApis } from './startApis.js'
 import { startChain } from './startChain.js'
 import { startChains } from './startChains.js'
-import { countEnd, watchEnds } from './watchEnds.js'
 
 export type Service = {
   readonly url: string
@@ -55,7 +56,7 @@ export type Service = {
  * @throws ConfigError, ListenError in one sentence
  */
 export async function startServer(options: ServerOptions): Promise<Service> {
-  const { config, database, webhookAllow, logger } = options
+  const { config, database, adminDatabase, webhookAllow, logger } = options
   if (config.debugMethods && !isLoopback(config.host))
     throw new ConfigError(
       `--debug-methods lets every caller clear the pool: listen on 127.0.0.1, not on ${config.host}.`,
@@ -67,7 +68,7 @@ export async function startServer(options: ServerOptions): Promise<Service> {
     stops.push(async () => client.close())
     const metrics = createMetrics(options.siblings)
     for (const { chainId } of options.chains) metrics.startChain(chainId)
-    const workers = config.simulationWorkers ?? Math.max(1, availableParallelism() - 1)
+    const workers = Math.max(1, Math.floor((availableParallelism() - 1) / processesOf(options)))
     const simulations = createSimulations({ workers, logger })
     stops.push(simulations.close)
     const passwords = createPasswords()
@@ -92,8 +93,8 @@ export async function startServer(options: ServerOptions): Promise<Service> {
       stops.push(...(await listenForBundlers(options, chains)))
       stops.push(await countEnds(shared, chains))
     }
-    stops.push(startRetention({ database, logger, days: retentionOf(config) }).stop)
-    const refusals = recorderOf(shared)
+    stops.push(startRetention({ database: adminDatabase, logger, days: config.retentionDays }).stop)
+    const refusals = createRefusalRecorder({ database, logger, metrics })
     stops.push(refusals.stop)
     const keyUses = createKeyUses(database, logger)
     const usage = createUsageCounter(database, logger)
@@ -126,20 +127,6 @@ export async function startServer(options: ServerOptions): Promise<Service> {
     await stopAll(stops).catch((err) => logger.error({ err }, 'not all of it was stopped'))
     throw error
   }
-}
-
-function retentionOf(config: ServerConfig) {
-  return {
-    decisions: config.decisionRetentionDays,
-    refusals: config.refusalRetentionDays,
-    operations: config.operationRetentionDays,
-  }
-}
-
-/** The recorder of refusals; one that keeps nothing where the operator wants none kept. */
-function recorderOf({ config, database, metrics, logger }: SharedParts): RefusalRecorder {
-  if (config.refusalRetentionDays === 0) return { record: () => {}, stop: async () => {} }
-  return createRefusalRecorder({ database, logger, onLost: metrics.refusalsLost })
 }
 
 function oidcOf({ oidc, oidcClientSecret: clientSecret }: ServerOptions['config']) {
@@ -178,12 +165,11 @@ function approverOf({ database, masterKey, client, metrics, logger }: SharedPart
     database,
     masterKey,
     client,
-    onApprovalCalled: metrics.approvalCalled,
+    metrics,
     onCircuitOpened: (webhookId) => {
-      metrics.circuitOpened()
       logger.warn({ webhookId }, 'a webhook failed so often that it is left alone')
       emitCircuitOpened(database, webhookId).catch((error: Error) =>
-        logger.warn({ webhookId, reason: error.message }, 'webhook.circuit_opened not told'),
+        logger.warn({ webhookId, reason: error.message }, 'webhook.circuit_opened not sent'),
       )
       recordChange(webhookId, 'open')
     },
@@ -192,8 +178,7 @@ function approverOf({ database, masterKey, client, metrics, logger }: SharedPart
 }
 
 function startDeliverer({ database, masterKey, client, metrics, logger }: SharedParts) {
-  const onDeliveryAttempted = metrics.deliveryAttempted
-  return startEventDeliverer({ database, masterKey, client, logger, onDeliveryAttempted })
+  return startEventDeliverer({ database, masterKey, client, logger, metrics })
 }
 
 /** Lets announced operations wake their chain's bundler, and freed leases be taken. */
@@ -214,17 +199,49 @@ async function listenForBundlers(
   }
 }
 
-/** Lets the ends of operations be counted while this process bundles for their chains. */
+/**
+ * Counts operations that were included or dropped, whichever process or command did it, once each: by the
+ * process that bundles for their chain. Announcements are lost while the connection is: what ends then is
+ * settled as ever, and not counted.
+ */
 async function countEnds(
   { connection, database, logger, metrics, traces }: SharedParts,
   { running }: Chains,
 ): Promise<() => Promise<void>> {
-  const leads = (chainId: number) => running.get(chainId)?.bundler?.leads() ?? false
-  const onEnded = (chainId: number, operation: EndedOperation): void => {
-    countEnd(metrics, chainId, operation)
-    traces?.ended(chainId, operation)
+  let reading: Promise<void> = Promise.resolve()
+  const read = async (chainId: number, hashes: readonly Hex[]): Promise<void> => {
+    try {
+      for (const operation of await readEnded(database, chainId, hashes)) {
+        countEnd(metrics.ofChain(chainId), operation)
+        traces?.ended(chainId, operation)
+      }
+    } catch (error) {
+      const { message } = error as Error
+      logger.warn({ chainId, ops: hashes, reason: message }, 'ends of operations are not counted')
+    }
   }
-  return (await watchEnds({ connection, database, logger, leads, onEnded })).close
+  const listener = await listen(connection, ENDED_CHANNEL, logger, (message) => {
+    const [chain = '', ...hashes] = message.split(' ')
+    const chainId = Number(chain)
+    const isLeading = running.get(chainId)?.bundler?.leads() ?? false
+    // One at a time: a burst of announcements must not take the connections from requests.
+    if (isLeading) reading = reading.then(() => read(chainId, hashes as Hex[]))
+  })
+  return async () => {
+    await listener.close()
+    await reading
+  }
+}
+
+/** Counts the end of an operation, and what it cost its sponsor. */
+function countEnd(metrics: ChainMetrics, operation: EndedOperation): void {
+  const { outcome, receivedAt, endedAt, mode, cost } = operation
+  metrics.count('purser_operations_total', { outcome })
+  if (outcome !== 'included' && outcome !== 'failed') return
+  const seconds = (endedAt.getTime() - receivedAt.getTime()) / 1_000
+  metrics.observe('purser_operation_inclusion_seconds', {}, seconds)
+  if (mode !== null && cost !== null)
+    metrics.count('purser_spend_wei_total', { mode }, Number(cost))
 }
 
 function isLoopback(host: string): boolean {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { routes } from '../../src/api/admin/routeTable.js'
-import { listAudit } from '../../src/store/tenants/audit.js'
+import { listAudit } from '../../src/tenants/audit.js'
 import { fillTenant, type TenantObjects } from '../support/database/fillTenant.js'
 import { operatorToken, useAdmin } from '../support/http/useAdmin.js'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { listAudit } from '../../src/store/tenants/audit.js'
+import { listAudit } from '../../src/tenants/audit.js'
 import { storeUser } from '../support/database/storeUser.js'
 import { useAdmin } from '../support/http/useAdmin.js'
 

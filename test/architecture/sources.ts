@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize, resolve } from 'node:path'
 import ts from 'typescript'
-import { type RoomName, rooms } from './rooms.js'
+import { type ModuleName, modules } from './modules.js'
 
 export type Import = {
   /** Below `src/`, or the name of a package. */
@@ -31,18 +31,18 @@ export function readSources(kind: '.ts' | '.test.ts' = '.ts'): readonly Source[]
     })
 }
 
-/** The innermost room that a file lies in. */
-export function roomOf(path: string): RoomName {
-  for (let folder = dirname(path); folder !== '.'; folder = dirname(folder)) {
-    const room = rooms.find(([name]) => name === folder)
-    if (room !== undefined) return room[0]
-  }
-  return '.'
+/** The module that a file lies in: its folder at the top of `src/`. */
+export function moduleOf(path: string): ModuleName {
+  return modules.find(([name]) => path.startsWith(`${name}/`))?.[0] ?? '.'
 }
 
-/** Whether other rooms may enter `path`: it lies at the top of its room. */
-export function isDoor(path: string): boolean {
-  return dirname(path) === roomOf(path)
+/** Whether other modules may import `path`: it lies at the top of its module or in a public folder of it. */
+export function isPublic(path: string): boolean {
+  const folder = dirname(path)
+  return modules.some(
+    ([name, , folders]) =>
+      folder === name || folders.some((each: string) => folder === `${name}/${each}`),
+  )
 }
 
 /** Calls `visit` for `node` and everything inside it. */

@@ -64,6 +64,9 @@ test(`nobody but the adversary pays (seed ${seed})`, { timeout: 3_600_000 }, asy
   const [operations] = await Promise.all([beHonest(), attack()])
   await machine.stop()
   const memory = await field.metric('process_resident_memory_bytes')
+  const uncovered = ['charge', 'books'].map((kind) =>
+    field.metric(`purser_bundles_uncovered_total\\{[^}]*kind="${kind}"[^}]*\\}`),
+  )
   // What cannot be included waits on in the pool; what is mined is booked a moment later.
   const books = await until(async () => {
     const compared = await compareBooks(field)
@@ -86,6 +89,7 @@ test(`nobody but the adversary pays (seed ${seed})`, { timeout: 3_600_000 }, asy
   }
   process.stdout.write(`${inspect(summary)}\n`)
   expect(adversary.internal).toEqual([])
+  expect(await Promise.all(uncovered), 'bundles that lost wei, or are in no book').toEqual([0, 0])
   expect(operations.every(({ success }) => success)).toBe(true)
   expect(operations.length).toBeGreaterThan(field.entryPoints.length)
   if (isLong) expect(summary.mostBlocks).toBeLessThanOrEqual(MOST_BLOCKS)

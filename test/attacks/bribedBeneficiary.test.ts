@@ -1,75 +1,50 @@
-import { parseEther, parseGwei, toHex } from 'viem'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Address, numberToHex, parseEther, parseGwei, toHex } from 'viem'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { adviseFees } from '../../src/chain/fees.js'
-import type { NodeClient } from '../../src/chain/nodeClient.js'
-import type { Draft } from '../../src/entrypoint/draft.js'
-import type { Fees } from '../../src/entrypoint/fees.js'
-import { type EngineChain, openEngineChain } from '../support/chain/engineChain.js'
-import { createApp } from '../support/database/createApp.js'
-import { useDatabase } from '../support/database/database.js'
+import type { Fees } from '../../src/erc4337/fees.js'
+import { startChangedNode } from '../support/chain/changedNode.js'
+import type { HttpNode } from '../support/chain/httpNode.js'
 import { unsetGas } from '../support/operations/unsetGas.js'
-import { type SponsorWorld, sponsorWorld } from '../support/service/sponsorWorld.js'
 import { carryAsStranger } from '../support/tanks/carryAsStranger.js'
-import { TARGET } from '../support/tanks/tankChain.js'
+import { useSponsoredApp } from '../support/world/sponsoredApp.js'
+import { TARGET } from '../support/world/versionChain.js'
 
 /*
  * The attacker has an operation sponsored with a tip far above the chain's, and carries it to the chain
  * himself: the tank pays the tip to him.
  */
 
-const testDatabase = useDatabase()
+/** Call data that fills a seventh of a block: one of less than a twentieth counts its lowest tip. */
+const crowded = `0x${'ff'.repeat(100_000)}` as const
+/** PUSH3 160000; JUMPDEST PUSH1 1 SWAP1 SUB DUP1 PUSH1 4 JUMPI; STOP: rounds of 26 gas. */
+const burnsFourMillion = '0x620271005b600190038060045700'
 
 /** The node as one of a rollup, which suggests what is paid there; anvil suggests a gwei at least. */
-function suggesting(node: NodeClient, tip: bigint): NodeClient {
-  return {
-    ...node,
-    batch: async (calls) =>
-      (await node.batch(calls)).map((answer, at) =>
-        calls[at]?.method === 'eth_maxPriorityFeePerGas'
-          ? { ok: true, result: toHex(tip) }
-          : answer,
-      ),
-  }
+function suggesting(url: string): Promise<HttpNode> {
+  return startChangedNode(url, (method, _, answer) =>
+    method === 'eth_maxPriorityFeePerGas'
+      ? { ...answer, result: toHex(parseGwei('0.001')) }
+      : answer,
+  )
 }
 
 describe.each(['0.7', '0.8', '0.9'] as const)('EntryPoint v%s', (version) => {
-  let chain: EngineChain
-  let world: SponsorWorld
-  let appId = ''
-  let seeds = 0
-  let node: NodeClient
-
-  beforeAll(async () => {
-    chain = await openEngineChain(version)
-    const { entryPoint, chainId, engine } = chain
-    const { heads } = engine
-    node = suggesting(engine.node, parseGwei('0.001'))
-    const { database } = testDatabase()
-    world = sponsorWorld({ database, node, heads, entryPoint, definition: { chainId }, engine })
-    appId = await createApp(database)
-    await world.makeTank(appId, parseEther('5'))
-  })
-  afterAll(async () => {
-    world?.close()
-    await chain?.close()
-  })
+  const { world, chain, makeTank, ...app } = useSponsoredApp(version, { front: suggesting })
+  beforeEach(() => makeTank(parseEther('5')))
 
   /** Blocks in which transactions pay tips of a thousandth of a gwei, as on most rollups. */
   const cheapen = async (): Promise<Fees> => {
     for (let left = 12; left > 0; left--) {
       const tip = { maxPriorityFeePerGas: parseGwei('0.001') }
-      const hash = await chain.wallet.sendTransaction({ to: TARGET, value: 0n, ...tip })
-      await chain.wallet.waitForTransactionReceipt({ hash })
+      const hash = await chain().wallet.sendTransaction({ to: TARGET, value: 0n, ...tip })
+      await chain().wallet.waitForTransactionReceipt({ hash })
     }
-    return (await adviseFees(node, await chain.engine.heads.refresh(), {})).fast
+    return (await adviseFees(world().chain.node, await world().heads.refresh(), {})).fast
   }
 
   const ask = async (fees: Partial<Fees>) => {
-    const seed = `bribe ${version} ${seeds++}`
-    const drafted = { ...(await chain.draft('deployed', seed, { to: TARGET })), ...unsetGas }
-    const draft: Draft = { ...drafted, ...fees }
-    await chain.engine.heads.refresh()
-    return { seed, ...(await world.sponsor.sponsor(world.request(appId, draft))) }
+    const { seed, draft } = await app.draftOf('deployed')
+    return { seed, ...(await app.ask({ ...draft, ...fees })) }
   }
 
   test.each([
@@ -86,6 +61,48 @@ describe.each(['0.7', '0.8', '0.9'] as const)('EntryPoint v%s', (version) => {
     expect(decision).toMatchObject({ sponsored: false, code: 'FEE_TOO_HIGH' })
   })
 
+  test('a tip above the fast one is signed where the node suggests it, not where it suggests less', async () => {
+    await ask({})
+    const fast = await cheapen()
+    // What others pay is five times what the node suggests to whoever asks it.
+    for (let left = 12; left > 0; left--) {
+      const tip = { maxPriorityFeePerGas: fast.maxPriorityFeePerGas * 5n }
+      const hash = await chain().wallet.sendTransaction({
+        to: TARGET,
+        value: 0n,
+        data: crowded,
+        ...tip,
+      })
+      await chain().wallet.waitForTransactionReceipt({ hash })
+    }
+    const paid = (await adviseFees(world().chain.node, await world().heads.refresh(), {})).fast
+    expect(paid.maxPriorityFeePerGas).toBe(fast.maxPriorityFeePerGas * 5n)
+    const { maxFeePerGas, maxPriorityFeePerGas: tip } = paid
+    expect((await ask({ maxFeePerGas, maxPriorityFeePerGas: tip })).decision.sponsored).toBe(true)
+    const { decision } = await ask({ maxFeePerGas, maxPriorityFeePerGas: tip + 1n })
+    expect(decision).toMatchObject({ sponsored: false, code: 'FEE_TOO_HIGH' })
+  })
+
+  test('an account that burns gas gets little of it signed before an operation of it was included', async () => {
+    const burner = numberToHex(0xb0b0n, { size: 20 })
+    await world().tester.setCode({ address: burner, bytecode: burnsFourMillion })
+    const seed = `burner ${version}`
+    const drafted = async (to: Address) => ({
+      ...(await chain().draft('counterfactual', seed, { to, data: '0x' })),
+      ...unsetGas,
+    })
+    const refused = await app.ask(await drafted(burner))
+    expect(refused.decision).toMatchObject({ sponsored: false, code: 'GAS_TOO_HIGH' })
+    expect(refused.decision.message).toMatch(/callGasLimit is 4\d{6};.* 3000000/)
+    const small = await app.ask(await drafted(TARGET))
+    expect(small.decision.sponsored).toBe(true)
+    await world().admit(await chain().sign(small.operation, seed), chain().entryPoint)
+    await world().settle()
+    const large = await app.ask(await drafted(burner))
+    expect(large.decision.sponsored).toBe(true)
+    expect(large.operation.callGasLimit).toBeGreaterThan(4_000_000n)
+  })
+
   test('a stranger keeps twice the fast tip at most', async () => {
     // The account of the operation is made before the advice is taken.
     const fast = await cheapen()
@@ -96,8 +113,8 @@ describe.each(['0.7', '0.8', '0.9'] as const)('EntryPoint v%s', (version) => {
     })
     expect(decision.sponsored).toBe(true)
     const { gain, gasCharged, gasUsed, paid } = await carryAsStranger(
-      chain,
-      await chain.sign(operation, seed),
+      chain(),
+      await chain().sign(operation, seed),
     )
     const unused = gasCharged > gasUsed ? gasCharged - gasUsed : 0n
     const most = gasCharged * 2n * fast.maxPriorityFeePerGas + (unused * paid) / gasCharged

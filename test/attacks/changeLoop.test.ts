@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { listApps } from '../../src/store/tenants/apps.js'
+import { listApps } from '../../src/tenants/apps.js'
 import { useAdmin } from '../support/http/useAdmin.js'
 
 /*

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
-} from '../../src/store/postgres/embeddedPostgres.js'
+} from '../../src/db/embedded/embeddedPostgres.js'
 import { silent } from '../support/logger.js'
 import { makeDataFolder, removeDataFolder } from '../support/service/startPurser.js'
 

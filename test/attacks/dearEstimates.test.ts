@@ -16,7 +16,7 @@ const purser = useRunningPurser()
 const ESTIMATES = 10
 const ANSWERS = 100
 
-test('dear estimates leave the thread to others', async () => {
+test('expensive estimates leave the thread to others', async () => {
   const { info } = purser()
   const otherUrl = await createKey(info, 'other')
   const { operation } = await hostileAccount(info, 'dear', dearCode(700), '0x01')

@@ -1,14 +1,11 @@
 import { type Address, type Hex, parseEther } from 'viem'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Draft } from '../../src/entrypoint/draft.js'
-import { createPolicies } from '../../src/policy/managePolicies.js'
-import type { TermsInput } from '../../src/policy/policySchema.js'
-import { type EngineChain, openEngineChain } from '../support/chain/engineChain.js'
-import { createApp } from '../support/database/createApp.js'
-import { useDatabase } from '../support/database/database.js'
-import { unsetGas } from '../support/operations/unsetGas.js'
-import { type SponsorWorld, sponsorWorld } from '../support/service/sponsorWorld.js'
-import { TARGET } from '../support/tanks/tankChain.js'
+import { beforeEach, describe, expect, test } from 'vitest'
+import type { Draft } from '../../src/erc4337/draft.js'
+import { createPolicies } from '../../src/paymaster/policy/managePolicies.js'
+import type { TermsInput } from '../../src/paymaster/policy/policySchema.js'
+import { useSponsoredApp } from '../support/world/sponsoredApp.js'
+import type { SenderKind } from '../support/world/versionChain.js'
+import { TARGET } from '../support/world/versionChain.js'
 
 /*
  * A policy pays for deployments only, or for certain calls. The attacker names a factory in an operation
@@ -16,52 +13,27 @@ import { TARGET } from '../support/tanks/tankChain.js'
  * sees. The tank pays.
  */
 
-const testDatabase = useDatabase()
 const factoryData: Hex = '0x12345678'
 
 const version = '0.9'
 
 describe(`EntryPoint v${version}`, () => {
-  let chain: EngineChain
-  let world: SponsorWorld
-  let appId = ''
-  let seeds = 0
-
-  beforeAll(async () => {
-    chain = await openEngineChain(version)
-    const { entryPoint, chainId, engine } = chain
-    const { node, heads } = engine
-    const { database } = testDatabase()
-    world = sponsorWorld({ database, node, heads, entryPoint, definition: { chainId }, engine })
-  })
-  afterAll(async () => {
-    world?.close()
-    await chain?.close()
-  })
-  beforeEach(async () => {
-    const { database } = testDatabase()
-    appId = await createApp(database)
-    await world.makeTank(appId, parseEther('1'))
-  })
+  const { world, chain, appId, makeTank, ...app } = useSponsoredApp(version)
+  beforeEach(() => makeTank(parseEther('1')))
 
   const onlyFor = async (terms: TermsInput) => {
-    const { database } = testDatabase()
+    const { database } = world()
     const { account_id: accountId } = await database
       .selectFrom('apps')
       .select('account_id')
-      .where('id', '=', appId)
+      .where('id', '=', appId())
       .executeTakeFirstOrThrow()
-    await createPolicies(database).create(accountId, { appId, name: 'gate', terms })
+    await createPolicies(database).create(accountId, { appId: appId(), name: 'gate', terms })
   }
 
-  const draftOf = async (kind: 'deployed' | 'counterfactual'): Promise<Draft> => {
-    const draft = await chain.draft(kind, `gate ${version} ${seeds++}`, { to: TARGET })
-    await chain.engine.heads.refresh()
-    return { ...draft, ...unsetGas }
-  }
-  const ask = async (draft: Draft) =>
-    (await world.sponsor.sponsor(world.request(appId, draft))).decision
-  const factory = () => chain.factories[version] as Address
+  const draftOf = async (kind: SenderKind) => (await app.draftOf(kind)).draft
+  const ask = async (draft: Draft) => (await app.ask(draft)).decision
+  const factory = () => chain().factories[version] as Address
 
   test('a factory that is ignored makes no deployment of an operation', async () => {
     await onlyFor({ deploymentOnly: true })

@@ -1,7 +1,7 @@
 import { type Address, concatHex, createTestClient, type Hex, http } from 'viem'
 import { foundry } from 'viem/chains'
 import { expect, test } from 'vitest'
-import { HANDLER } from '../../src/validation/inProcess/simulateOperation.js'
+import { HANDLER } from '../../src/simulation/inProcess/simulateOperation.js'
 import { rpc } from '../support/http/jsonRpc.js'
 import { type HostileOperation, hostileAccount } from '../support/service/hostileAccount.js'
 import { counterOf, metricsToken } from '../support/service/metricsOf.js'

@@ -43,7 +43,7 @@ describe('one key asks for all that it may', () => {
     expect(simulated() - before).toBeLessThanOrEqual(MOST[name] * times)
   })
 
-  test('the greedy key has eight heavy requests at once, and is told when to ask again', async () => {
+  test('the greedy key has eight heavy requests at once, and learns when to retry', async () => {
     const tooHeavy = await until(async () => {
       const answers = greedy.answers.filter(
         ({ body }) => body.error?.data?.limit === 'heavySimulations',
@@ -65,7 +65,7 @@ describe('one key asks for all that it may', () => {
 describe('a key has 100 units a second', () => {
   const purser = useRunningPurser(['--key-rate', '100'])
 
-  test('a dear estimate takes the units of the time that it kept the thread', async () => {
+  test('an expensive estimate takes the units of the time that it kept the thread', async () => {
     const { info } = purser()
     const url = await createKey(info, 'dear')
     const { operation } = await hostileAccount(info, 'dear', dearCode(700), '0x01')

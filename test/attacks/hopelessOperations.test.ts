@@ -1,11 +1,10 @@
 import { type Address, type Hex, numberToHex, parseGwei } from 'viem'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { highestPrice } from '../../src/gas/highestPrice.js'
-import { pooledOperations } from '../../src/store/pool/pooledOperations.js'
-import { putUnchecked } from '../../src/store/pool/putOperations.js'
-import { type BundlingChain, startBundlingChain } from '../support/chain/bundlingChain.js'
+import { pooledOperations } from '../../src/mempool/pool/pooledOperations.js'
+import { putUnchecked } from '../../src/mempool/pool/putOperations.js'
 import { createApp } from '../support/database/createApp.js'
-import { useDatabase } from '../support/database/database.js'
+import { useFreshWorld } from '../support/world.js'
 
 /*
  * The attacker sends operations that offer the highest tips and can never be bundled: the little gas that
@@ -14,30 +13,25 @@ import { useDatabase } from '../support/database/database.js'
  * nobody else's operation was bundled until the base fee fell.
  */
 
-const postgres = useDatabase()
 const MANY = 600
 
 describe('operations that can never be bundled', () => {
-  let chain: BundlingChain
-  beforeEach(async () => {
-    chain = await startBundlingChain(postgres().database, { definition: { maxPoolAge: 60 } })
-  })
-  afterEach(() => chain.stop())
+  const chain = useFreshWorld({ definition: { maxPoolAge: 60 } })
 
   async function setBaseFee(): Promise<void> {
-    await chain.anvil.request('anvil_setNextBlockBaseFeePerGas', [numberToHex(parseGwei('5'))])
-    await chain.anvil.request('anvil_mine', [])
-    await chain.heads.refresh()
+    await chain().anvil.request('anvil_setNextBlockBaseFeePerGas', [numberToHex(parseGwei('5'))])
+    await chain().anvil.request('anvil_mine', [])
+    await chain().heads.refresh()
   }
 
   /** The attacker's operations, as if admission had taken them when they seemed to pay. */
   async function attack(fees: { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }) {
-    const { entryPoint, definition } = chain
+    const { entryPoint, definition } = chain()
     const { chainId } = definition
-    const appId = await createApp(postgres().database)
+    const appId = await createApp(chain().database)
     const operations = Array.from({ length: MANY }, (_, index) => {
       const sender: Address = numberToHex(0xbad0000 + index, { size: 20 })
-      const operation = chain.operation(sender, { callGasLimit: 0n, ...fees })
+      const operation = chain().operation(sender, { callGasLimit: 0n, ...fees })
       return {
         appId,
         operation,
@@ -48,14 +42,14 @@ describe('operations that can never be bundled', () => {
         seenBlock: 0n,
       }
     })
-    await putUnchecked(postgres().database, chainId, operations)
+    await putUnchecked(chain().database, chainId, operations)
     return operations.map(({ hash }) => hash)
   }
 
   async function honest(): Promise<Hex> {
-    const sender = await chain.createAccount()
+    const sender = await chain().createAccount()
     const fees = { maxFeePerGas: parseGwei('20'), maxPriorityFeePerGas: parseGwei('1') }
-    return chain.admit(chain.operation(sender, fees))
+    return chain().admit(chain().operation(sender, fees))
   }
 
   test.each([
@@ -71,23 +65,23 @@ describe('operations that can never be bundled', () => {
     await attack(fees)
     const hash = await honest()
     await setBaseFee()
-    await chain.round()
-    expect((await chain.stored(hash)).state).toBe('bundled')
+    await chain().round()
+    expect((await chain().stored(hash)).state).toBe('bundled')
   })
 
   test('are not even read', async () => {
     await attack({ maxFeePerGas: parseGwei('5.2'), maxPriorityFeePerGas: parseGwei('5.2') })
     await setBaseFee()
-    const { chainId } = chain.definition
-    const { baseFee } = chain.heads.current()
+    const { chainId } = chain().definition
+    const { baseFee } = chain().heads.current()
     const query = {
       chainId,
-      entryPoint: chain.entryPoint.address,
+      entryPoint: chain().entryPoint.address,
       baseFee,
       leastTip: 1n,
       limit: 500,
     }
-    const read = await pooledOperations(postgres().database, { ...query, without: new Set() })
+    const read = await pooledOperations(chain().database, { ...query, without: new Set() })
     expect(read).toEqual([])
   })
 
@@ -97,16 +91,16 @@ describe('operations that can never be bundled', () => {
       maxPriorityFeePerGas: parseGwei('5'),
     })
     const hash = await honest()
-    const { database } = postgres()
+    const { database } = chain()
     const longAgo = new Date(Date.now() - 61_000)
     await database
       .updateTable('operations')
       .set({ received_at: longAgo })
       .where('hash', 'in', hashes)
       .execute()
-    await chain.settle()
-    const dropped = await chain.stored(hashes[0]!)
+    await chain().settle()
+    const dropped = await chain().stored(hashes[0]!)
     expect(dropped).toMatchObject({ state: 'dropped', reasonCode: 'WAITED_TOO_LONG' })
-    expect((await chain.stored(hash)).state).toBe('included')
+    expect((await chain().stored(hash)).state).toBe('included')
   })
 })

@@ -1,6 +1,6 @@
 import { type Hex, numberToHex } from 'viem'
 import { describe, expect, test } from 'vitest'
-import type { Version } from '../../src/entrypoint/entryPoint.js'
+import type { Version } from '../../src/erc4337/entryPoint.js'
 import { rpc } from '../support/http/jsonRpc.js'
 import { hostileAccount } from '../support/service/hostileAccount.js'
 import { useRunningPurser } from '../support/service/usePurser.js'

@@ -1,14 +1,9 @@
 import { type Address, encodeFunctionData, type Hex, parseGwei } from 'viem'
 import { afterEach, describe, expect, test } from 'vitest'
-import { openBundles } from '../../src/store/outbox/bundles.js'
-import {
-  type BundlingChain,
-  executorKeys,
-  settableAccountAbi,
-  startBundlingChain,
-  touch,
-} from '../support/chain/bundlingChain.js'
+import { openBundles } from '../../src/bundler/outbox/bundles.js'
 import { useDatabase } from '../support/database/database.js'
+import { executorKeys, openWorld, type World } from '../support/world/openWorld.js'
+import { settableAccountAbi, touch } from '../support/world/settableAccounts.js'
 
 /*
  * Bundles in flight are mined one after the other, in one block. The attacker has an operation in one bundle
@@ -18,12 +13,12 @@ import { useDatabase } from '../support/database/database.js'
 const postgres = useDatabase()
 
 describe('operations in several bundles in flight', () => {
-  let chain: BundlingChain
+  let chain: World
 
   afterEach(() => chain.stop())
 
   const open = async (executors: number) => {
-    chain = await startBundlingChain(postgres().database, {
+    chain = await openWorld(postgres().database, {
       definition: { maxBundlesPerExecutor: 4, executorKeys: executorKeys.slice(0, executors) },
     })
     await chain.anvil.request('evm_setAutomine', [false])

@@ -16,21 +16,17 @@ import { entryPoint08Abi, type SmartAccount, type UserOperation } from 'viem/acc
 import { foundry } from 'viem/chains'
 import { describe, expect, test } from 'vitest'
 import type { DevInfo } from '../../src/cli/devInfo.js'
-import type { DevToken } from '../../src/devnet/devTokens.js'
-import { withBooks } from '../support/database/books.js'
+import type { DevToken } from '../../src/cli/devnet/devTokens.js'
 import { result } from '../support/http/jsonRpc.js'
 import { carryPastService } from '../support/service/carryPastService.js'
 import { TARGET } from '../support/service/devAccount.js'
-import { giveTokens, tokenNamed, tokensOf } from '../support/service/devTokens.js'
+import { giveTokens, tokenNamed } from '../support/service/devTokens.js'
 import { fund, nodeClient, simpleSmartAccount } from '../support/service/smartAccounts.js'
-import { useFirstTank } from '../support/service/useFirstTank.js'
 import { useRunningPurser } from '../support/service/usePurser.js'
-import { until } from '../support/until.js'
 
 /*
  * The attacker, who has approved the tank before, asks with one permit and carries the operation with
- * another: it gets another userOpHash. The tank's signature covers the permit. That of the first contract does
- * not: such a tank takes the tokens, and the books must have them, for the app that quoted.
+ * another: it gets another userOpHash. The tank's signature covers the permit.
  */
 
 const purser = useRunningPurser()
@@ -130,29 +126,5 @@ describe.each(['0.7', '0.8', '0.9'] as const)('EntryPoint v%s', (version) => {
     const carried = carryPastService(info, await otherPermit(attack), address)
     await expect(carried).rejects.toThrow(/AA34 signature error/)
     expect(before - (await depositOf())).toBe(0n)
-  })
-
-  test('tokens that a tank of the first contract took under a second hash are in the books', async () => {
-    const { info, dataFolder } = purser()
-    const attack = await victim(
-      'other permit',
-      await useFirstTank(info, dataFolder, version, 'token'),
-    )
-    const { account, token } = attack
-    const signed = await otherPermit(attack)
-    const event = await carryPastService(info, signed, account.entryPoint.address)
-
-    const paid = parseUnits('100', 6) - (await tokensOf(info, token, account.address))
-    expect(paid).toBeGreaterThan(0n)
-    const payment = await until(() =>
-      withBooks(dataFolder, (database) =>
-        database
-          .selectFrom('token_payments')
-          .select(['charged', 'token', 'missed'])
-          .where('user_op_hash', '=', event.userOpHash)
-          .executeTakeFirst(),
-      ),
-    )
-    expect(payment).toEqual({ charged: paid, token: token.address.toLowerCase(), missed: false })
   })
 })

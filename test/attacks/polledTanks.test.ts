@@ -1,11 +1,11 @@
 import { parseEther } from 'viem'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import type { NodeClient } from '../../src/chain/nodeClient.js'
 import { createTankLevels } from '../../src/paymaster/tankLevel.js'
-import { type BundlingChain, startBundlingChain } from '../support/chain/bundlingChain.js'
 import { useAdmin } from '../support/http/useAdmin.js'
-import { type SponsorWorld, sponsorWorld } from '../support/service/sponsorWorld.js'
 import { until } from '../support/until.js'
+import { tankOwnerKey } from '../support/world/sponsoring.js'
+import { useWorld } from '../support/world.js'
 
 // A viewer's token asks for the tanks of its account as fast as it can. Gain: none. Loss without a bound: one or two
 // requests to the operator's node, which often costs by the request, for each tank and each time.
@@ -16,19 +16,15 @@ const REQUESTS = 150
 let levels: ReturnType<typeof createTankLevels>
 const api = useAdmin({ levelOf: (tank) => levels(tank) })
 
-let chain: BundlingChain
-let world: SponsorWorld
+const world = useWorld({}, () => ({ database: api.database() }))
 let viewer = ''
 let asked = 0
 
 beforeAll(async () => {
-  chain = await startBundlingChain(api.database())
-  const { heads, entryPoint, definition } = chain
-  const { node } = chain.context
-  world = sponsorWorld({ database: api.database(), node, heads, entryPoint, definition })
+  const { node, heads, definition } = world().chain
   for (let made = 0; made < TANKS; made++) {
     const { body } = await api.admin('POST', '/apps', api.one().token, { name: `app ${made}` })
-    await world.makeTank(body.id, 0n)
+    await world().makeTank(body.id, 0n)
   }
   const counted: NodeClient = {
     ...node,
@@ -45,10 +41,6 @@ beforeAll(async () => {
   })
   const body = { name: 'looks', role: 'viewer' }
   viewer = (await api.admin('POST', '/auth-tokens', api.one().token, body)).body.authToken
-})
-afterAll(async () => {
-  world?.close()
-  await chain?.stop()
 })
 
 async function look() {
@@ -67,12 +59,12 @@ test(`${REQUESTS} looks at ${TANKS} tanks in one block cost one request to the n
 test('a deposit is seen once the head has moved, for at most one request more for each tank', async () => {
   const [first] = await look()
   if (first === undefined) throw new Error('there is no tank')
-  const { entryPoint } = chain
+  const { entryPoint } = world()
   const tank = { address: first.address, entryPoint: entryPoint.address } as Parameters<
-    SponsorWorld['tanks']['deposit']
+    ReturnType<typeof world>['tanks']['deposit']
   >[0]
-  await world.tanks.deposit(tank, parseEther('2'), world.ownerKey)
-  await chain.heads.refresh()
+  await world().tanks.deposit(tank, parseEther('2'), tankOwnerKey)
+  await world().heads.refresh()
   await until(async () => {
     const level = (await look()).find(({ address }) => address === first.address)
     return level?.deposit === String(parseEther('2'))

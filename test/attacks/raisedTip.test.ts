@@ -1,8 +1,8 @@
 import { type Address, parseGwei, toHex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { expect, test } from 'vitest'
-import { devKey } from '../../src/devnet/devKeys.js'
-import { toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
+import { devKey } from '../../src/cli/devnet/devKeys.js'
+import { toInterfaceOperation } from '../../src/cli/devnet/simpleAccount.js'
 import { result } from '../support/http/jsonRpc.js'
 import { devAccount, receiptOf, TARGET } from '../support/service/devAccount.js'
 import { useRunningPurser } from '../support/service/usePurser.js'
@@ -34,7 +34,7 @@ async function pay(rpcUrl: string, from: Address, tip: string): Promise<void> {
   await until(() => result(rpcUrl, 'eth_getTransactionReceipt', [hash]))
 }
 
-test('one dear transaction a block raises no fee and stops no operation', async () => {
+test('one overpaying transaction a block raises no fee and stops no operation', async () => {
   const { info } = purser()
   const from = privateKeyToAddress(devKey(ATTACKER))
   const users = [await devAccount(info, 'raised tip 1'), await devAccount(info, 'raised tip 2')]

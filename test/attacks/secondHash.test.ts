@@ -8,19 +8,15 @@ import {
 } from 'viem/account-abstraction'
 import { foundry } from 'viem/chains'
 import { describe, expect, test } from 'vitest'
-import type { Version } from '../../src/entrypoint/entryPoint.js'
-import { withBooks } from '../support/database/books.js'
+import type { Version } from '../../src/erc4337/entryPoint.js'
 import { carryPastService } from '../support/service/carryPastService.js'
 import { TARGET } from '../support/service/devAccount.js'
 import { nodeClient, simpleSmartAccount } from '../support/service/smartAccounts.js'
-import { useFirstTank } from '../support/service/useFirstTank.js'
 import { useRunningPurser } from '../support/service/usePurser.js'
-import { until } from '../support/until.js'
 
 /*
  * The attacker asks for one sponsorship, gives the signed data another form, so that the operation gets
- * another userOpHash, and carries it to the chain himself. A tank takes one form only. Tanks with the first
- * contract take both and pay; the ledger must charge him as for the operation that it knows.
+ * another userOpHash, and carries it to the chain himself. A tank takes one form only.
  */
 
 const purser = useRunningPurser()
@@ -86,25 +82,5 @@ describe.each(['0.7', '0.8', '0.9'] as const)('EntryPoint v%s', (version) => {
     const signature = await account.signUserOperation(known)
     const event = await carryPastService(info, { ...known, signature }, address)
     expect(before - (await depositOf())).toBe(event.actualGasCost)
-  })
-
-  test('by a tank of the first contract it is, and costs its sponsor what the chain charged', async () => {
-    const { info, dataFolder } = purser()
-    const tank = await useFirstTank(info, dataFolder, version, 'gas')
-    const { account, changed } = await changedOperation('second hash')
-    const event = await carryPastService(info, changed, account.entryPoint.address)
-    expect(event.paymaster.toLowerCase()).toBe(tank)
-    const reservation = await until(() =>
-      withBooks(dataFolder, (database) =>
-        database
-          .selectFrom('reservations')
-          .select(['state', 'actual_cost', 'user_op_hash'])
-          .where('sender', '=', account.address.toLowerCase() as Address)
-          .where('state', '<>', 'open')
-          .executeTakeFirst(),
-      ),
-    )
-    expect(reservation.user_op_hash).toBe(event.userOpHash)
-    expect(reservation.actual_cost).toBe(event.actualGasCost)
   })
 })

@@ -1,6 +1,6 @@
 import { concatHex, type Hex, numberToHex, toFunctionSelector } from 'viem'
 import { beforeAll, expect, test } from 'vitest'
-import { toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
+import { toInterfaceOperation } from '../../src/cli/devnet/simpleAccount.js'
 import { rpc } from '../support/http/jsonRpc.js'
 import { devAccount } from '../support/service/devAccount.js'
 import { peakMemory, processorSecondsOf } from '../support/service/processUse.js'

@@ -2,7 +2,7 @@ import { type Address, createTestClient, type Hex, http, numberToHex, parseEther
 import type { SmartAccount, UserOperation } from 'viem/account-abstraction'
 import { foundry } from 'viem/chains'
 import { beforeAll, expect, test } from 'vitest'
-import { funderKey } from '../../src/devnet/devKeys.js'
+import { funderKey } from '../../src/cli/devnet/devKeys.js'
 import { createFunds } from '../../src/paymaster/funds.js'
 import { withBooks } from '../support/database/books.js'
 import { result } from '../support/http/jsonRpc.js'

@@ -1,14 +1,13 @@
 import type { Hex } from 'viem'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { operationReceipt } from '../../src/bundling/operationReceipt.js'
+import { operationReceipt } from '../../src/bundler/operationViews.js'
 import { createNodeClient } from '../../src/chain/nodeClient.js'
-import type { Operation } from '../../src/entrypoint/operation.js'
-import { type BundlingChain, startBundlingChain } from '../support/chain/bundlingChain.js'
+import type { Operation } from '../../src/erc4337/operation.js'
 import { startTroubledNode, type TroubledNode } from '../support/chain/troubledNode.js'
-import { useDatabase } from '../support/database/database.js'
 import { askLedger } from '../support/database/ledger.js'
 import { silent } from '../support/logger.js'
 import { tank } from '../support/operations/inclusionOf.js'
+import { useFreshWorld } from '../support/world.js'
 
 /*
  * The attacker's operation is sponsored, and he carries it to the chain himself. The node that the
@@ -16,51 +15,45 @@ import { tank } from '../support/operations/inclusionOf.js'
  * books miss it, the budget comes back to him.
  */
 
-const postgres = useDatabase()
-function database() {
-  return postgres().database
-}
 const finalityDepth = 5
 
-let chain: BundlingChain
+const chain = useFreshWorld({ definition: { finalityDepth } })
 let troubled: TroubledNode
 beforeEach(async () => {
-  chain = await startBundlingChain(database(), { definition: { finalityDepth } })
-  troubled = await startTroubledNode(chain.anvil.url)
+  troubled = await startTroubledNode(chain().anvil.url)
   const node = createNodeClient({ urls: [troubled.url], logger: silent })
-  Object.assign(chain.context, { node })
+  Object.assign(chain().context, { node })
 })
 afterEach(async () => {
-  await chain.context.node.close()
+  await chain().context.node.close()
   await troubled.stop()
-  await chain.stop()
 })
 
 /** An operation with the reservation that a sponsor would make for it. */
 async function sponsored(): Promise<{ op: Operation; hash: Hex; maxCost: bigint }> {
-  const op = chain.operation(await chain.createAccount())
-  const { chainId } = chain.definition
-  const { number, timestamp } = await chain.heads.refresh()
-  const maxCost = chain.entryPoint.requiredPrefund(op)
-  const hash = chain.entryPoint.hash(op, chainId)
-  const { entryPoint, appId } = chain
+  const op = chain().operation(await chain().createAccount())
+  const { chainId } = chain().definition
+  const { number, timestamp } = await chain().heads.refresh()
+  const maxCost = chain().entryPoint.requiredPrefund(op)
+  const hash = chain().entryPoint.hash(op, chainId)
+  const { entryPoint, appId } = chain()
   const { sender, nonce } = op
-  await askLedger(database(), {
+  await askLedger(chain().database, {
     slot: { chainId, entryPoint: entryPoint.address, paymaster: tank, appId, sender, nonce },
     maxCost,
     validUntil: BigInt(timestamp + 60),
     head: { deposit: maxCost, blockNumber: number, timestamp },
     hash,
   })
-  await chain.round()
+  await chain().round()
   return { op, hash, maxCost }
 }
 
 function books() {
-  return database()
-    .selectFrom('reservations')
+  return chain()
+    .database.selectFrom('reservations')
     .select(['state', 'actual_cost'])
-    .where('chain_id', '=', BigInt(chain.definition.chainId))
+    .where('chain_id', '=', BigInt(chain().definition.chainId))
     .executeTakeFirstOrThrow()
 }
 
@@ -71,15 +64,17 @@ async function chargeOf({ logs }: { logs: readonly { topics: readonly string[]; 
 }
 
 async function mine(blocks: number): Promise<void> {
-  for (let i = 0; i < blocks; i++) await chain.anvil.request('evm_mine', [])
+  for (let i = 0; i < blocks; i++) await chain().anvil.request('evm_mine', [])
 }
 
 /** The index passes the block of `op` while the node answers without that block's events. */
 async function carryUnseen(op: Operation): Promise<bigint> {
-  const before = (await chain.heads.refresh()).number
-  const charged = await chargeOf(await chain.carry([op]))
+  const before = (await chain().heads.refresh()).number
+  const charged = await chargeOf(await chain().carry([op]))
   await troubled.begin({ kind: 'old', block: before, methods: ['eth_getLogs'] })
-  await chain.round().catch(() => undefined)
+  await chain()
+    .round()
+    .catch(() => undefined)
   expect(troubled.met()).toBeGreaterThan(0)
   await troubled.end()
   return charged
@@ -88,15 +83,15 @@ async function carryUnseen(op: Operation): Promise<bigint> {
 test('a node one block behind hides no inclusion from the books', async () => {
   const { op } = await sponsored()
   const charged = await carryUnseen(op)
-  await chain.round()
+  await chain().round()
   expect(await books()).toEqual({ state: 'included', actual_cost: charged })
 })
 
 /** The index has passed the block of `op`, which its node did not tell it, even asked by hash. */
 async function carryForgotten(op: Operation): Promise<bigint> {
-  const charged = await chargeOf(await chain.carry([op]))
+  const charged = await chargeOf(await chain().carry([op]))
   await troubled.begin({ kind: 'empty', methods: ['eth_getLogs'] })
-  await chain.round()
+  await chain().round()
   await troubled.end()
   expect(await books()).toEqual({ state: 'open', actual_cost: 0n })
   return charged
@@ -105,30 +100,30 @@ async function carryForgotten(op: Operation): Promise<bigint> {
 test('the question for its receipt settles an inclusion that the index has missed', async () => {
   const { op, hash } = await sponsored()
   const charged = await carryForgotten(op)
-  await operationReceipt(chain.context, hash)
+  await operationReceipt(chain().context, hash)
   expect(await books()).toEqual({ state: 'included', actual_cost: charged })
 })
 
 test('an inclusion that the index has missed is found before its reservation is released', async () => {
   const { op } = await sponsored()
   const charged = await carryForgotten(op)
-  await chain.anvil.request('evm_increaseTime', [61])
+  await chain().anvil.request('evm_increaseTime', [61])
   await mine(1)
-  await chain.round()
+  await chain().round()
   expect((await books()).state).toBe('expired')
   await mine(finalityDepth)
-  await chain.round()
+  await chain().round()
   expect(await books()).toEqual({ state: 'settled', actual_cost: charged })
 })
 
 test('a question for the receipt of an operation of nobody here writes nothing', async () => {
-  const op = chain.operation(await chain.createAccount())
-  await chain.carry([op])
-  await chain.round()
-  const hash = chain.entryPoint.hash(op, chain.definition.chainId)
-  expect(await operationReceipt(chain.context, hash)).toBeDefined()
-  const stored = await database()
-    .selectFrom('inclusions')
+  const op = chain().operation(await chain().createAccount())
+  await chain().carry([op])
+  await chain().round()
+  const hash = chain().entryPoint.hash(op, chain().definition.chainId)
+  expect(await operationReceipt(chain().context, hash)).toBeDefined()
+  const stored = await chain()
+    .database.selectFrom('inclusions')
     .select('user_op_hash')
     .where('user_op_hash', '=', hash)
     .execute()

@@ -16,7 +16,7 @@ import {
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { devKey } from '../../src/devnet/devKeys.js'
+import { devKey } from '../../src/cli/devnet/devKeys.js'
 import { compileSolidity } from '../support/chain/compileSolidity.js'
 import { type Json, rpc } from '../support/http/jsonRpc.js'
 import { commandsOn, labelled } from '../support/service/cliAnswers.js'
@@ -64,7 +64,7 @@ beforeAll(async () => {
     rpcUrls: [rpcUrl],
     entryPoints: [{ version: '0.7', address: entryPoints['0.7'] }],
     executorKeys: ['env:EXECUTOR'],
-    pollInterval: 50,
+    facts: { pollInterval: 50 },
     tokens: [{ ...tUSD, sources: [{ fixed: '3000' }], markup: 1_050_000, maxExposure: '100000' }],
   }
   const environment = {

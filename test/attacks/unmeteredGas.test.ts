@@ -1,13 +1,14 @@
 import { type Address, type Hex, parseEther } from 'viem'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { PreVerificationGasTooLowError } from '../../src/base/errors/operationErrors.js'
 import { unixNow } from '../../src/base/unixNow.js'
 import { adviseFees } from '../../src/chain/fees.js'
-import type { Version } from '../../src/entrypoint/entryPoint.js'
-import type { Operation } from '../../src/entrypoint/operation.js'
-import { versionFacts } from '../../src/entrypoint/versionFacts.js'
-import { PreVerificationGasTooLowError } from '../../src/errors/operationErrors.js'
+import type { Version } from '../../src/erc4337/entryPoint.js'
+import type { Operation } from '../../src/erc4337/operation.js'
+import { versionFacts } from '../../src/erc4337/versionFacts.js'
 import { complete } from '../../src/paymaster/sponsoredDraft.js'
-import { encodeTankData, stubSignature } from '../../src/paymaster/tank/tankData.js'
+import { encodeTankData } from '../../src/paymaster/tank/tankData.js'
+import { stubSignature } from '../../src/gas/placeholder.js'
 import { createRandom } from '../evm/random.js'
 import {
   blockRange,
@@ -16,10 +17,9 @@ import {
   timeRange,
 } from '../support/chain/answeringEntity.js'
 import { expectNoLoss } from '../support/chain/executorGains.js'
-import { type MixedBundling, startMixedBundling } from '../support/chain/mixedBundling.js'
-import { useDatabase } from '../support/database/database.js'
 import { unsetGas } from '../support/operations/unsetGas.js'
-import { VERSIONS } from '../support/tanks/tankChain.js'
+import { VERSIONS } from '../support/world/versionChain.js'
+import { useWorld } from '../support/world.js'
 
 /*
  * The attacker, or only an honest client, sends operations that prepay not a unit of gas more than they
@@ -28,28 +28,24 @@ import { VERSIONS } from '../support/tanks/tankChain.js'
  * is the executor's loss, repeated with every bundle.
  */
 
-const postgres = useDatabase()
 const seed = Number(process.env.PURSER_SOLVENCY_SEED ?? 9)
 let entities = 0
 
 describe.each([1, 20])('with an expected bundle size of %i', (expectedBundleSize) => {
-  let bundling: MixedBundling
-  /** Numbers of operations that pay for the bundle which they get. */
-  const counts = expectedBundleSize === 1 ? [1, 20] : [expectedBundleSize]
-
-  beforeAll(async () => {
-    bundling = await startMixedBundling(postgres().database, {
+  const bundling = useWorld({
+    definition: {
       expectedBundleSize,
       // Money is what is looked at; ERC-7562 would refuse some of these operations before.
       rules: 'off',
       maxBundleWait: 0,
-    })
+    },
   })
-  afterAll(() => bundling?.stop())
+  /** Numbers of operations that pay for the bundle which they get. */
+  const counts = expectedBundleSize === 1 ? [1, 20] : [expectedBundleSize]
 
   /** Fees with which an operation pays exactly what a bundle bids, at whatever base fee. */
   const fees = async () => {
-    const { node, heads } = bundling.chains['0.6'].engine
+    const { node, heads } = bundling().at('0.6').engine
     const { standard } = await adviseFees(node, await heads.refresh(), {})
     return { ...standard, maxFeePerGas: standard.maxFeePerGas * 2n }
   }
@@ -60,11 +56,11 @@ describe.each([1, 20])('with an expected bundle size of %i', (expectedBundleSize
     op: Operation,
     sign: (op: Operation) => Promise<Operation> = async (unsigned) => unsigned,
   ): Promise<Hex> => {
-    const { entryPoint } = bundling.chains[version]
+    const { entryPoint } = bundling().at(version)
     let preVerificationGas = 1n
     for (;;) {
       try {
-        return await bundling.admit(entryPoint, await sign({ ...op, preVerificationGas }))
+        return await bundling().admit(await sign({ ...op, preVerificationGas }), entryPoint)
       } catch (error) {
         if (!(error instanceof PreVerificationGasTooLowError)) throw error
         preVerificationGas = BigInt((error.data as { required: string }).required)
@@ -75,12 +71,12 @@ describe.each([1, 20])('with an expected bundle size of %i', (expectedBundleSize
   /** Bundles what `admit` took in; the executor must lose nothing. */
   const expectPaid = async (admit: () => Promise<readonly Hex[]>): Promise<void> => {
     const hashes = await admit()
-    const from = await bundling.tester.getBlockNumber()
-    await bundling.settle()
-    for (const hash of hashes) expect((await bundling.stored(hash)).state).toBe('included')
+    const from = await bundling().tester.getBlockNumber()
+    await bundling().settle()
+    for (const hash of hashes) expect((await bundling().stored(hash)).state).toBe('included')
     await expectNoLoss(
-      bundling.tester,
-      bundling.executors.map(({ address }) => address),
+      bundling().tester,
+      bundling().executors.map(({ address }) => address),
       from,
     )
   }
@@ -88,7 +84,7 @@ describe.each([1, 20])('with an expected bundle size of %i', (expectedBundleSize
   describe.each(VERSIONS)('EntryPoint v%s', (version) => {
     /** A paymaster that answers with `validationData`, and has a deposit. */
     const paymasterWith = async (validationData: bigint): Promise<Address> => {
-      const chain = bundling.chains[version]
+      const chain = bundling().at(version)
       const paymaster = await placeEntity(chain, ++entities, { validationData })
       await chain.deposit(paymaster, parseEther('1'))
       return paymaster
@@ -101,7 +97,7 @@ describe.each([1, 20])('with an expected bundle size of %i', (expectedBundleSize
       expectPaid(async () => {
         const hashes: Hex[] = []
         for (let left = count; left > 0; left--) {
-          const sender = await placeEntity(bundling.chains[version], ++entities)
+          const sender = await placeEntity(bundling().at(version), ++entities)
           const op = { ...entityOperation(sender, '0xffffffff'), callGasLimit: 1_000n }
           hashes.push(await admitCheapest(version, { ...op, ...(await fees()) }))
         }
@@ -117,7 +113,7 @@ describe.each([1, 20])('with an expected bundle size of %i', (expectedBundleSize
           const paymaster = await paymasterWith(range)
           const hashes: Hex[] = []
           for (let left = count; left > 0; left--) {
-            const sender = await placeEntity(bundling.chains[version], ++entities, {
+            const sender = await placeEntity(bundling().at(version), ++entities, {
               validationData: range,
             })
             const op = entityOperation(sender, '0xffffffff', paymaster)
@@ -130,7 +126,7 @@ describe.each([1, 20])('with an expected bundle size of %i', (expectedBundleSize
     test.each(counts)(
       '%i operations that a tank of ours sponsors cost nobody else',
       async (count) => {
-        const chain = bundling.chains[version]
+        const chain = bundling().at(version)
         const tank = await chain.createTank(count)
         const range = { validAfter: 0, validUntil: unixNow() + 86_400 }
         await expectPaid(async () => {
@@ -144,7 +140,7 @@ describe.each([1, 20])('with an expected bundle size of %i', (expectedBundleSize
               paymaster: tank,
               paymasterData: encodeTankData(range, stubSignature),
             }
-            const op = complete(draft, await bundling.estimate(chain.entryPoint, draft))
+            const op = complete(draft, await bundling().estimate(chain.entryPoint, draft))
             const sign = async (priced: Operation) =>
               chain.sign(await chain.sponsor(priced, tank, range), name)
             hashes.push(await admitCheapest(version, op, sign))
@@ -162,7 +158,7 @@ describe.each([1, 20])('with an expected bundle size of %i', (expectedBundleSize
         for (const range of ranges) sponsors.push(await paymasterWith(range))
         const hashes: Hex[] = []
         for (let left = 20; left > 0; left--) {
-          const sender = await placeEntity(bundling.chains[version], ++entities, {
+          const sender = await placeEntity(bundling().at(version), ++entities, {
             validationData: random.pick(ranges),
           })
           const paymaster = random.oneIn(2) ? random.pick(sponsors) : undefined

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
+import { toInterfaceOperation } from '../../src/cli/devnet/simpleAccount.js'
 import { rpc } from '../support/http/jsonRpc.js'
 import { commandsOn, rowsOf } from '../support/service/cliAnswers.js'
 import { devAccount } from '../support/service/devAccount.js'

@@ -15,7 +15,13 @@ let answer: Answer
 
 beforeEach(async () => {
   node = await startHttpNode((body, response) => answer((body as { id: number }).id, response))
-  reads = createClientReads({ urls: [node.url], logger: silent, logRange: 10, head: () => 7n })
+  reads = createClientReads({
+    urls: [node.url],
+    logger: silent,
+    logRange: 10,
+    estimatesGas: false,
+    head: () => 7n,
+  })
 })
 afterEach(async () => {
   await reads.close()

@@ -49,7 +49,7 @@ async function follow(pollInterval: number) {
 }
 
 describe('a growing chain', () => {
-  test('current is known at once and new heads are told by polling', async () => {
+  test('current is known at once and new heads arrive by polling', async () => {
     const { current, heard } = await follow(10)
     expect(current().number).toBe(0n)
     const told = once(heard, 'head')
@@ -102,7 +102,7 @@ describe('a reorganised chain', () => {
     [3, 5],
     [5, 3],
     [10, 10],
-  ])('replacing %i blocks by %i is told with the first replaced number', async (old, now) => {
+  ])('replacing %i blocks by %i is reported with the first replaced number', async (old, now) => {
     const { refresh, events } = await follow(never)
     await mine(20)
     await refresh()

@@ -1,4 +1,4 @@
-import { privateKeyToAccount } from 'viem/accounts'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ethCall } from '../../src/chain/ethCall.js'
 import { createNodeClient, type NodeClient } from '../../src/chain/nodeClient.js'
@@ -12,8 +12,10 @@ import {
   getTransactionReceipt,
   sendRawTransaction,
 } from '../../src/chain/nodeReads.js'
+import { callTransaction } from '../../src/chain/transactionCall.js'
 import { type Anvil, startAnvil } from '../support/chain/startAnvil.js'
 import { silent } from '../support/logger.js'
+import { startNodeFront } from '../support/nodes/nodeFront.js'
 
 const executor = privateKeyToAccount(
   '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
@@ -99,5 +101,46 @@ describe('ethCall', () => {
     await expect(
       ethCall(node, { to: target, data: '0x' }, `0x${'34'.repeat(32)}`),
     ).rejects.toBeInstanceOf(NodeRpcError)
+  })
+})
+
+describe('a call with an authorization (EIP-7702)', () => {
+  const signer = privateKeyToAccount(generatePrivateKey())
+  /** Returns the size of the signer's code, 23 bytes where it delegates. */
+  const sizeOfSigner = `0x73${signer.address.slice(2)}3b60005260206000f3` as const
+  const codeSize = async (on: NodeClient, nonce: number) => {
+    await node.request('anvil_setCode', [target, sizeOfSigner])
+    const authorization = await signer.signAuthorization({ chainId: 31337, nonce, address: target })
+    const call = { from: address, to: target, data: '0x', authorizations: [authorization] } as const
+    const outcome = await callTransaction(on, call, 'latest')
+    return outcome.ok ? BigInt(outcome.data) : outcome.message
+  }
+
+  test('is charged for it, as its transaction will be', async () => {
+    const empty = '0x00000000000000000000000000000000000000bb'
+    const authorization = await signer.signAuthorization({ chainId: 0, nonce: 0, address: target })
+    const call = { from: address, to: empty, data: '0x', authorizations: [authorization] } as const
+    const withGas = (gas: bigint) => callTransaction(node, { ...call, gas }, 'latest')
+    expect((await withGas(46_000n)).ok).toBe(true)
+    expect((await withGas(45_999n)).ok).toBe(false)
+  })
+
+  test('sees its effect, and none where it is stale', async () => {
+    expect(await codeSize(node, 0)).toBe(23n)
+    expect(await codeSize(node, 1)).toBe(0n)
+  })
+
+  test('sees its effect at a node that passes over lists in calls', async () => {
+    const front = await startNodeFront(anvil.url, {
+      eth_call: ({ authorizationList: _, ...call }: Record<string, unknown>, ...rest: unknown[]) =>
+        node.request('eth_call', [call, ...rest]),
+    })
+    const older = createNodeClient({ urls: [front.url], logger: silent })
+    try {
+      expect(await codeSize(older, 0)).toBe(23n)
+    } finally {
+      await older.close()
+      await front.stop()
+    }
   })
 })

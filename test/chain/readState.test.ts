@@ -129,7 +129,7 @@ describe('slots and balances', () => {
         )
   })
 
-  test('of a block that is gone are told as such', async () => {
+  test('of a block that is gone fail with that reason', async () => {
     const read = readerOf()
     await read(some, head, head.hash)
     await expect(read(some, head, word(99n))).rejects.toThrow(BlockGone)

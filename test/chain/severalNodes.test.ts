@@ -100,7 +100,7 @@ describe('of three nodes', () => {
 })
 
 describe('of two nodes', () => {
-  test('the one left is not asked while it is behind what was told before', async () => {
+  test('the one left is not asked while it is behind what was served before', async () => {
     const [first, second] = await three()
     const client = clientOf(first, second)
     await mine(3)

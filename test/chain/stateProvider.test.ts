@@ -1,46 +1,40 @@
 import { type Address, parseEther } from 'viem'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { CannotSimulateError } from '../../src/base/errors/simulationErrors.js'
 import { NodeUnavailableError } from '../../src/chain/nodeErrors.js'
-import type { Operation } from '../../src/entrypoint/operation.js'
-import { CannotSimulateError } from '../../src/errors/simulationErrors.js'
-import type { ValidationResult } from '../../src/validation/engine.js'
-import {
-  type EngineChain,
-  openEngine,
-  openEngineChain,
-  type TestEngine,
-} from '../support/chain/engineChain.js'
+import type { Operation } from '../../src/erc4337/operation.js'
+import type { ValidationResult } from '../../src/simulation/engine.js'
 import { startPlainNode } from '../support/chain/plainNode.js'
+import { openEngine, type TestEngine } from '../support/world/ground.js'
+import { useVersionChain } from '../support/world.js'
 
-let chain: EngineChain
+const chain = useVersionChain('0.7')
 let tank: Address
 let count = 0
 const open: (() => Promise<unknown>)[] = []
 
 beforeAll(async () => {
-  chain = await openEngineChain('0.7')
-  tank = await chain.createTank(0)
+  tank = await chain().createTank(0)
 })
-afterAll(() => chain?.close())
 afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close()
 })
 
-async function freshEngine(url = chain.anvil.rpcUrl): Promise<TestEngine> {
-  const engine = await openEngine(url, chain.chainId)
+async function freshEngine(url = chain().anvil.url): Promise<TestEngine> {
+  const engine = await openEngine(url, chain().chainId)
   open.push(() => engine.close())
   return engine
 }
 
 async function sponsored(kind: 'deployed' | 'counterfactual', nonceKey = 0n) {
   const seed = `provided ${count++}`
-  const drafted = { ...(await chain.draft(kind, seed)) }
+  const drafted = { ...(await chain().draft(kind, seed)) }
   const op = nonceKey === 0n ? drafted : { ...drafted, nonce: nonceKey << 64n }
-  return chain.sign(await chain.sponsor(op, tank), seed)
+  return chain().sign(await chain().sponsor(op, tank), seed)
 }
 
 async function nextBlock(engine: TestEngine) {
-  await chain.tester.mine({ blocks: 1 })
+  await chain().tester.mine({ blocks: 1 })
   await engine.heads.refresh()
 }
 
@@ -50,7 +44,7 @@ describe('requests to the node', () => {
     async (kind) => {
       const op = await sponsored(kind)
       const engine = await freshEngine()
-      const validate = () => engine.validate(chain.entryPoint, op)
+      const validate = () => engine.validate(chain().entryPoint, op)
       expect(await validate()).toMatchObject({ ok: true })
       expect(engine.batches().length).toBeLessThanOrEqual(3)
       expect(await validate()).toMatchObject({ ok: true })
@@ -70,11 +64,11 @@ describe('requests to the node', () => {
         await sponsored(kind, 77n),
       ]
       const engine = await freshEngine()
-      await engine.validate(chain.entryPoint, first)
+      await engine.validate(chain().entryPoint, first)
       engine.batches()
       for (const op of [second, third]) {
         await nextBlock(engine)
-        expect(await engine.validate(chain.entryPoint, op)).toMatchObject({ ok: true })
+        expect(await engine.validate(chain().entryPoint, op)).toMatchObject({ ok: true })
         expect(engine.batches()).toHaveLength(1)
       }
     },
@@ -84,10 +78,10 @@ describe('requests to the node', () => {
     const ops: Operation[] = []
     for (let i = 0; i < 10; i++) ops.push(await sponsored('counterfactual'))
     const engine = await freshEngine()
-    await engine.validate(chain.entryPoint, ops[0]!)
+    await engine.validate(chain().entryPoint, ops[0]!)
     await nextBlock(engine)
     engine.batches()
-    const results = await Promise.all(ops.map((op) => engine.validate(chain.entryPoint, op)))
+    const results = await Promise.all(ops.map((op) => engine.validate(chain().entryPoint, op)))
     expect(results.every(({ ok }) => ok)).toBe(true)
     expect(engine.batches()).toHaveLength(1)
   })
@@ -95,16 +89,16 @@ describe('requests to the node', () => {
   test('ask no code twice that cannot change', async () => {
     const op = await sponsored('deployed')
     const asked: string[] = []
-    const spy = await startPlainNode(chain.anvil.rpcUrl, async (methods) => {
+    const spy = await startPlainNode(chain().anvil.url, async (methods) => {
       asked.push(...methods)
     })
     open.push(() => spy.stop())
     const engine = await freshEngine(spy.url)
-    await engine.validate(chain.entryPoint, op)
+    await engine.validate(chain().entryPoint, op)
     expect(asked).toContain('eth_getCode')
     await nextBlock(engine)
     asked.length = 0
-    await engine.validate(chain.entryPoint, op)
+    await engine.validate(chain().entryPoint, op)
     expect(asked).toContain('eth_call')
     expect(asked.filter((method) => method === 'eth_getCode')).toEqual([])
   })
@@ -113,61 +107,63 @@ describe('requests to the node', () => {
 describe('the block', () => {
   test('is that of the head, and a new one brings new state', async () => {
     const seed = `provided ${count++}`
-    const op = await chain.sign(await chain.draft('counterfactual', seed), seed)
+    const op = await chain().sign(await chain().draft('counterfactual', seed), seed)
     const engine = await freshEngine()
-    expect(await engine.validate(chain.entryPoint, op)).toMatchObject({ failure: { code: 'AA21' } })
-    await chain.fund(op.sender)
+    expect(await engine.validate(chain().entryPoint, op)).toMatchObject({
+      failure: { code: 'AA21' },
+    })
+    await chain().fund(op.sender)
     await nextBlock(engine)
-    expect(await engine.validate(chain.entryPoint, op)).toMatchObject({ ok: true })
+    expect(await engine.validate(chain().entryPoint, op)).toMatchObject({ ok: true })
   })
 
   test('that is gone is replaced by the latest', async () => {
     const engine = await freshEngine()
     const seed = `provided ${count++}`
-    const drafted = await chain.draft('counterfactual', seed)
-    const op = await chain.sign(await chain.sponsor(drafted, tank), seed)
-    await chain.undone(async () => {
+    const drafted = await chain().draft('counterfactual', seed)
+    const op = await chain().sign(await chain().sponsor(drafted, tank), seed)
+    await chain().undone(async () => {
       await nextBlock(engine)
     })
-    expect(await engine.validate(chain.entryPoint, op)).toMatchObject({ ok: true })
+    expect(await engine.validate(chain().entryPoint, op)).toMatchObject({ ok: true })
   })
 
   test('whose reorg undoes an account is not remembered with its code', async () => {
     const engine = await freshEngine()
     const seed = `provided ${count++}`
-    const op = await chain.sign(
-      await chain.sponsor(await chain.draft('counterfactual', seed), tank),
+    const op = await chain().sign(
+      await chain().sponsor(await chain().draft('counterfactual', seed), tank),
       seed,
     )
-    await chain.undone(async () => {
-      await chain.handleOps([op])
+    await chain().undone(async () => {
+      await chain().handleOps([op])
       await engine.heads.refresh()
-      expect(await engine.validate(chain.entryPoint, op)).toMatchObject({
+      expect(await engine.validate(chain().entryPoint, op)).toMatchObject({
         failure: { code: 'AA10' },
       })
     })
-    await chain.tester.mine({ blocks: 3 })
+    await chain().tester.mine({ blocks: 3 })
     await engine.heads.refresh()
-    expect(await engine.validate(chain.entryPoint, op)).toMatchObject({ ok: true })
+    expect(await engine.validate(chain().entryPoint, op)).toMatchObject({ ok: true })
   })
 
   test('is read by number where the node cannot by hash, and read again when replaced', async () => {
     const op = await sponsored('deployed')
     let replace = 0
-    const node = await startPlainNode(chain.anvil.rpcUrl, async (methods) => {
+    const node = await startPlainNode(chain().anvil.url, async (methods) => {
       if (replace === 0 || !methods.includes('eth_call')) return
       replace--
-      await chain.tester.request({ method: 'anvil_reorg', params: [1, []] } as never)
+      await chain().tester.request({ method: 'anvil_reorg', params: [1, []] } as never)
     })
     open.push(() => node.stop())
     const engine = await freshEngine(node.url)
-    const validated = await engine.validate(chain.entryPoint, op)
+    const validated = await engine.validate(chain().entryPoint, op)
     expect(validated).toMatchObject({ ok: true })
     await nextBlock(engine)
     await nextBlock(engine)
     replace = 1
     engine.batches()
-    expect(withoutBlock(await engine.validate(chain.entryPoint, op))).toEqual(
+    expect(withoutBlock(await engine.validate(chain().entryPoint, op))).toEqual(
       withoutBlock(validated),
     )
     expect(replace).toBe(0)
@@ -178,26 +174,28 @@ describe('the block', () => {
 describe('what cannot be run', () => {
   test('is said as such: too many instructions', async () => {
     const seed = `provided ${count++}`
-    const drafted = await chain.draft('deployed', seed, chain.onTarget('burn', 10_000_000n))
+    const drafted = await chain().draft('deployed', seed, chain().onTarget('burn', 10_000_000n))
     const op = {
       ...drafted,
       callGasLimit: 2_000_000_000n,
       maxFeePerGas: 1n,
       maxPriorityFeePerGas: 1n,
     }
-    await chain.fund(op.sender, parseEther('100'))
-    await chain.engine.heads.refresh()
+    await chain().fund(op.sender, parseEther('100'))
+    await chain().engine.heads.refresh()
     const engine = await freshEngine()
-    const executed = engine.execute(chain.entryPoint, await chain.sign(op, seed))
+    const executed = engine.execute(chain().entryPoint, await chain().sign(op, seed))
     await expect(executed).rejects.toBeInstanceOf(CannotSimulateError)
   })
 
   test('is trouble of the node when it has no state', async () => {
-    const node = await startPlainNode(chain.anvil.rpcUrl)
+    const node = await startPlainNode(chain().anvil.url)
     const engine = await freshEngine(node.url)
     await node.stop()
     const op = await sponsored('counterfactual')
-    await expect(engine.validate(chain.entryPoint, op)).rejects.toBeInstanceOf(NodeUnavailableError)
+    await expect(engine.validate(chain().entryPoint, op)).rejects.toBeInstanceOf(
+      NodeUnavailableError,
+    )
   })
 })
 

@@ -11,7 +11,7 @@ import { alchemy, createAlchemySmartAccountClient, defineAlchemyChain } from '@a
 import { type Address, concatHex, encodeFunctionData, type Hex, http, parseGwei } from 'viem'
 import { foundry } from 'viem/chains'
 import { describe, expect, test } from 'vitest'
-import { keyFromSeed } from '../../src/devnet/simpleAccount.js'
+import { keyFromSeed } from '../../src/cli/devnet/simpleAccount.js'
 import { TARGET } from '../support/service/devAccount.js'
 import { fund, nodeClient } from '../support/service/smartAccounts.js'
 import { usePurser } from '../support/service/usePurser.js'

@@ -28,8 +28,7 @@ import {
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { placeBiconomyContracts } from '../../src/devnet/biconomyContracts.js'
-import { placeSessionModules } from '../support/accounts/placeSessionModules.js'
+import { placeBiconomyContracts } from '../../src/cli/devnet/biconomyContracts.js'
 import { giveTokens, tokenNamed, tokensOf } from '../support/service/devTokens.js'
 import {
   makeDataFolder,
@@ -37,6 +36,7 @@ import {
   removeDataFolder,
   startPurser,
 } from '../support/service/startPurser.js'
+import { placeSessionModules } from './support/placeSessionModules.js'
 
 /*
  * The unmodified SDK from npm against the running service. Only its download of an error catalogue

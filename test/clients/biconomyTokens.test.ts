@@ -15,7 +15,7 @@ import {
 } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { placeBiconomyContracts } from '../../src/devnet/biconomyContracts.js'
+import { placeBiconomyContracts } from '../../src/cli/devnet/biconomyContracts.js'
 import { giveTokens, tokenNamed, tokensOf } from '../support/service/devTokens.js'
 import { nodeClient } from '../support/service/smartAccounts.js'
 import { usePurser } from '../support/service/usePurser.js'

@@ -1,7 +1,7 @@
 import { Contract, concat, type InterfaceAbi, JsonRpcProvider, toBeHex, Wallet } from 'ethers-v6'
 import { entryPoint07Abi } from 'viem/account-abstraction'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { keyFromSeed } from '../../src/devnet/simpleAccount.js'
+import { keyFromSeed } from '../../src/cli/devnet/simpleAccount.js'
 import { TARGET } from '../support/service/devAccount.js'
 import { tokenNamed } from '../support/service/devTokens.js'
 import { fund } from '../support/service/smartAccounts.js'

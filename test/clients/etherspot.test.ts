@@ -3,14 +3,14 @@ import { type Address, http } from 'viem'
 import { createBundlerClient } from 'viem/account-abstraction'
 import { foundry } from 'viem/chains'
 import { beforeAll, expect, test } from 'vitest'
-import { keyFromSeed } from '../../src/devnet/simpleAccount.js'
-import { etherspotFamily } from '../support/accounts/etherspotFamily.js'
-import { etherspotModular, placeEtherspotModular } from '../support/accounts/placeEtherspot.js'
+import { keyFromSeed } from '../../src/cli/devnet/simpleAccount.js'
 import { type Json, result } from '../support/http/jsonRpc.js'
 import { TARGET } from '../support/service/devAccount.js'
 import { fund, nodeClient } from '../support/service/smartAccounts.js'
 import { usePurser } from '../support/service/usePurser.js'
 import { until } from '../support/until.js'
+import { etherspotFamily } from './support/etherspotFamily.js'
+import { etherspotModular, placeEtherspotModular } from './support/placeEtherspot.js'
 
 /*
  * A user of Etherspot who changes the URL of the bundler: the modular SDK as it is. Of what it loads, bridges and

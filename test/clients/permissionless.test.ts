@@ -6,7 +6,7 @@ import { InsufficientPrefundError, type SmartAccount } from 'viem/account-abstra
 import { privateKeyToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
 import { describe, expect, test } from 'vitest'
-import { keyFromSeed } from '../../src/devnet/simpleAccount.js'
+import { keyFromSeed } from '../../src/cli/devnet/simpleAccount.js'
 import { causesOf } from '../support/causesOf.js'
 import { TARGET } from '../support/service/devAccount.js'
 import { authorizationOf, fund, nodeClient } from '../support/service/smartAccounts.js'

@@ -2,10 +2,10 @@ import { createRequire } from 'node:module'
 import type { Address } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { keyFromSeed } from '../../src/devnet/simpleAccount.js'
-import { placeSafe } from '../support/accounts/placeSafe.js'
+import { keyFromSeed } from '../../src/cli/devnet/simpleAccount.js'
 import { type Anvil, startAnvil } from '../support/chain/startAnvil.js'
 import { TARGET } from '../support/service/devAccount.js'
+import { giveTokens } from '../support/service/devTokens.js'
 import { fund } from '../support/service/smartAccounts.js'
 import {
   makeDataFolder,
@@ -14,6 +14,7 @@ import {
   startPurser,
 } from '../support/service/startPurser.js'
 import { until } from '../support/until.js'
+import { placeSafe } from './support/placeSafe.js'
 
 /*
  * Safe4337Pack with its default estimator, that of Pimlico, and the real contracts of Safe. It knows
@@ -31,8 +32,12 @@ type Pack = {
   ): Promise<{ readonly success: boolean; readonly paymaster?: string } | null>
 }
 
-const { Safe4337Pack } = createRequire(import.meta.url)('@safe-global/relay-kit') as {
+type FeeEstimator = object
+const { Safe4337Pack, GenericFeeEstimator } = createRequire(import.meta.url)(
+  '@safe-global/relay-kit',
+) as {
   readonly Safe4337Pack: { init(options: object): Promise<Pack> }
+  readonly GenericFeeEstimator: new (nodeUrl: string, chainId: string) => FeeEstimator
 }
 
 /** There the SDK makes Safes of the contract `Safe`, elsewhere of `SafeL2`. */
@@ -88,5 +93,29 @@ test('is sponsored with the id of a policy of another provider', async () => {
     const receipt = await send(pack)
     expect(receipt).toMatchObject({ success: true })
     expect(receipt.paymaster?.toLowerCase()).toBe(tanks['0.7'])
+  }
+})
+
+test('pays in tokens with either fee estimator', async () => {
+  const { standardUrl: paymasterUrl, tokenTanks, tokens } = purser.info
+  const token = tokens.find(({ symbol }) => symbol === 'tUSD')!
+  const estimators = [
+    undefined,
+    new GenericFeeEstimator(anvil.url, `0x${Number(MAINNET).toString(16)}`),
+  ]
+  for (const [at, feeEstimator] of estimators.entries()) {
+    const paymasterOptions = {
+      paymasterUrl,
+      paymasterAddress: tokenTanks['0.7'],
+      paymasterTokenAddress: token.address,
+    }
+    const pack = await open(`tokens ${at}`, paymasterOptions)
+    const safe = (await pack.protocolKit.getAddress()) as Address
+    await giveTokens({ rpcUrl: anvil.url }, token, safe, 100_000_000n)
+    for (const _ of ['creating', 'created']) {
+      const receipt = await send(pack, { feeEstimator })
+      expect(receipt).toMatchObject({ success: true })
+      expect(receipt.paymaster?.toLowerCase()).toBe(tokenTanks['0.7'])
+    }
   }
 })

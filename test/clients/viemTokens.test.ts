@@ -2,7 +2,7 @@ import { type Address, encodeFunctionData, erc20Abi, type Hex, http, parseUnits 
 import { createBundlerClient, createPaymasterClient } from 'viem/account-abstraction'
 import { foundry } from 'viem/chains'
 import { describe, expect, test } from 'vitest'
-import { devVersions } from '../../src/devnet/devContracts.js'
+import { devVersions } from '../../src/cli/devnet/devContracts.js'
 import { TARGET } from '../support/service/devAccount.js'
 import { giveTokens, tokenNamed, tokensOf } from '../support/service/devTokens.js'
 import { nodeClient, simpleSmartAccount } from '../support/service/smartAccounts.js'

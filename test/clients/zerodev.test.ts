@@ -9,12 +9,12 @@ import { type Address, encodeFunctionData, erc20Abi, type Hex, http, parseUnits 
 import { privateKeyToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { keyFromSeed } from '../../src/devnet/simpleAccount.js'
-import { placeKernel } from '../support/accounts/placeKernel.js'
+import { keyFromSeed } from '../../src/cli/devnet/simpleAccount.js'
 import { TARGET } from '../support/service/devAccount.js'
 import { giveTokens, tokenNamed, tokensOf } from '../support/service/devTokens.js'
 import { fund, nodeClient } from '../support/service/smartAccounts.js'
 import { usePurser } from '../support/service/usePurser.js'
+import { placeKernel } from './support/placeKernel.js'
 
 /* A user of ZeroDev who changes the URL: its clients as its documentation makes them, with Kernel 3.1. */
 

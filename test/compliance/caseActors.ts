@@ -1,9 +1,19 @@
-import type { Address } from 'viem'
-import type { EntryPoint } from '../../src/entrypoint/entryPoint.js'
-import type { Operation } from '../../src/entrypoint/operation.js'
+import { type Address, concatHex, type Hex } from 'viem'
+import type { EntryPoint } from '../../src/erc4337/entryPoint.js'
+import type { Operation } from '../../src/erc4337/operation.js'
 import type { ActorChain } from '../support/chain/actorChain.js'
 import { scenarioOperations } from '../support/erc7562/scenario.js'
 import type { Case } from './cases.js'
+
+const UNASSIGNED: Hex = '0x0c'
+const STOP: Hex = '0x00'
+
+/** Contracts that a test puts into a chain. */
+const places = {
+  broken: '0x00000000000000000000000000000000000b0c0d',
+  system: '0x0000000000000000000000000000000000000c00',
+  delegated: '0x000000000000000000000000000000007702beef',
+} as const
 
 /** The actors of the cases at one EntryPoint: unstaked ones, and staked ones where a scenario asks for them. */
 export async function openCaseActors(chain: ActorChain, entryPoint: EntryPoint) {
@@ -19,6 +29,11 @@ export async function openCaseActors(chain: ActorChain, entryPoint: EntryPoint) 
     paymaster: await actor(),
   }
   for (const each of Object.values(staked)) await chain.stake(entryPoint, each)
+  await chain.anvil.request('anvil_setCode', [places.broken, UNASSIGNED])
+  await chain.anvil.request('anvil_setCode', [places.system, STOP])
+  const toActor = concatHex(['0xef0100', actors.stranger])
+  await chain.anvil.request('anvil_setCode', [places.delegated, toActor])
+  await chain.deposit(entryPoint, places.delegated)
   const packed = entryPoint.version !== '0.6'
 
   return {
@@ -26,6 +41,7 @@ export async function openCaseActors(chain: ActorChain, entryPoint: EntryPoint) 
     operationOf(scenario: Case['scenario']): Operation {
       const wanted = scenario({
         ...actors,
+        ...places,
         entryPoint: entryPoint.address,
         created: actors.account,
       })
@@ -33,7 +49,9 @@ export async function openCaseActors(chain: ActorChain, entryPoint: EntryPoint) 
       for (const role of wanted.staked ?? []) if (role !== 'account') chosen[role] = staked[role]
       const operations = scenarioOperations({ ...chosen, packed })
       const created = operations.senderOf({ deploys: {} })
-      return operations.operation(scenario({ ...chosen, entryPoint: entryPoint.address, created }))
+      return operations.operation(
+        scenario({ ...chosen, ...places, entryPoint: entryPoint.address, created }),
+      )
     },
   }
 }

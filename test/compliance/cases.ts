@@ -7,6 +7,12 @@ export type CaseActors = {
   readonly account: Address
   readonly factory: Address
   readonly paymaster: Address
+  /** A contract whose one opcode means nothing on any fork. */
+  readonly broken: Address
+  /** A contract at an address that is reserved for precompiles. */
+  readonly system: Address
+  /** An EIP-7702 account that acts as an actor does, and has a deposit. */
+  readonly delegated: Address
   /** A contract that is no entity. */
   readonly stranger: Address
   readonly entryPoint: Address
@@ -20,6 +26,8 @@ export type Case = {
   readonly scenario: (actors: CaseActors) => Scenario
   /** The rule it breaks; absent = it is taken. */
   readonly breaks?: string
+  /** The answer names a field (-32602) and says this, where a rule is about no more than that. */
+  readonly says?: string
 }
 
 const roles = ['account', 'factory', 'paymaster'] as const
@@ -90,8 +98,31 @@ const opcodes: readonly Case[] = [
     breaks: 'OP-061',
   },
   {
-    name: 'OP-062: a precompile that is not an accepted one',
+    name: 'OP-062: an accepted precompile',
     scenario: () => ({ account: { what: 'STATICCALL', subject: `0x${'0'.repeat(38)}05` } }),
+  },
+  {
+    name: 'OP-062: what stands at an address of precompiles and is not an accepted one',
+    scenario: ({ system }) => ({ account: { what: 'STATICCALL', subject: system } }),
+    breaks: 'OP-062',
+  },
+  {
+    name: 'OP-013: an opcode that the fork does not assign',
+    scenario: ({ broken }) => ({ account: { what: 'CALL', subject: broken, gas: 5_000n } }),
+    breaks: 'OP-013',
+  },
+  {
+    name: 'AUTH-030: a look at an EIP-7702 account that is not the sender',
+    scenario: ({ delegated }) => ({ account: { what: 'EXTCODESIZE', subject: delegated } }),
+    breaks: 'AUTH-030',
+  },
+  {
+    name: 'AUTH-020: an EIP-7702 account as paymaster',
+    scenario: ({ delegated }) => ({
+      paymaster: { what: 'CHAINID' },
+      fields: { paymaster: delegated },
+    }),
+    breaks: 'AUTH-020',
   },
   ...(['BALANCE', 'SELFBALANCE'] as const).flatMap((what): Case[] => [
     {
@@ -189,5 +220,32 @@ const honest: readonly Case[] = [
   { name: 'a paymaster that does nothing', scenario: () => ({ paymaster: { what: 'CHAINID' } }) },
 ]
 
+const sizes: readonly Case[] = [
+  {
+    name: 'LIM-020: a context that is longer than any may be',
+    scenario: () => ({ paymaster: { what: 'CONTEXT', value: 65_568n }, staked: ['paymaster'] }),
+    breaks: 'LIM-020',
+  },
+  {
+    name: 'LIM-010: an operation of more bytes than one may have',
+    scenario: () => ({ fields: { callData: `0x${'00'.repeat(117_964)}` } }),
+    breaks: 'LIM-010',
+    says: 'bytes long, the limit is 117964',
+  },
+  {
+    name: 'LIM-070: less gas before validation than its call data costs',
+    scenario: () => ({ fields: { preVerificationGas: 1n } }),
+    breaks: 'LIM-070',
+    says: 'preVerificationGas: 1 gas before verification, must be at least ',
+  },
+]
+
 /** Cases of ERC-7562 at admission. */
-export const cases: readonly Case[] = [...honest, ...banned, ...opcodes, ...storage, ...contexts]
+export const cases: readonly Case[] = [
+  ...honest,
+  ...banned,
+  ...opcodes,
+  ...storage,
+  ...contexts,
+  ...sizes,
+]

@@ -1,7 +1,7 @@
 import { type Address, concatHex, encodeFunctionData, type Hex, numberToHex, parseAbi } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { EntryPoint, Version } from '../../src/entrypoint/entryPoint.js'
-import type { Operation } from '../../src/entrypoint/operation.js'
+import type { EntryPoint, Version } from '../../src/erc4337/entryPoint.js'
+import type { Operation } from '../../src/erc4337/operation.js'
 import { compileSolidity } from '../support/chain/compileSolidity.js'
 import { type ComplianceChain, openComplianceChain } from '../support/chain/complianceChain.js'
 import { type Scenario, scenarioOperations } from '../support/erc7562/scenario.js'
@@ -27,6 +27,21 @@ const fickle = compileSolidity(
   }`,
   'cancun',
 ).Fickle!
+
+/** A paymaster whose context is as long as it was told. */
+const wavering = compileSolidity(`contract Wavering {
+  uint256 words = 1;
+  constructor() payable {}
+  receive() external payable {}
+  function forward(address to, uint256 value, bytes calldata data) external {
+    (bool ok,) = to.call{value: value}(data);
+    require(ok);
+  }
+  function lengthen() external { words++; }
+  fallback(bytes calldata) external returns (bytes memory) {
+    return abi.encode(new bytes(words * 32), uint256(0));
+  }
+}`).Wavering!
 
 const withdrawal = parseAbi(['function withdrawTo(address to, uint256 amount)'])
 
@@ -179,6 +194,42 @@ describe.each(VERSIONS)('reputation at EntryPoint v%s', (version) => {
     expect(await refused(await keyed(4n))).toMatchObject({ code: -32505, data: { account } })
     await chain.stake(entryPoint, account)
     await admit(await keyed(4n))
+  })
+
+  test('lets an unstaked paymaster have ten operations, a staked one more (UREP-020)', async () => {
+    const small: Scenario = { ...paid, fields: { verificationGasLimit: 200_000n } }
+    for (let i = 0; i < 10; i++) await admit(await operation(small))
+    expect(await refused(await operation(small))).toMatchObject({
+      code: -32505,
+      message: expect.stringContaining('UREP-020'),
+      data: { paymaster, limit: 10 },
+    })
+    await chain.stake(entryPoint, paymaster)
+    await admit(await operation(small))
+  })
+
+  test('drops what has a context of another length in its bundle, and blames the paymaster (EREP-055)', async () => {
+    paymaster = await chain.create(wavering.bytecode, 2n * 10n ** 18n)
+    await chain.deposit(entryPoint, paymaster)
+    await chain.stakeBy(entryPoint, paymaster, wavering.abi)
+    await chain.debug('sendBundleNow')
+    const hash = await admit(await operation(paid))
+    const data = encodeFunctionData({ abi: wavering.abi, functionName: 'lengthen' })
+    await chain.anvil.send({ to: paymaster, data })
+    await chain.debug('sendBundleNow')
+    expect(await pool()).toEqual([])
+    expect(await chain.call('biconomy_getUserOperationStatus', hash)).toMatchObject({
+      message: expect.stringContaining('context changed from 32 to 64 bytes'),
+    })
+    expect(await reputation(paymaster)).toEqual([1, 0, 0])
+  })
+
+  test('names the throttle of a sender before its number of operations (SREP-030, UREP-010)', async () => {
+    const account = await chain.createActor(entryPoint)
+    const keyed = (key: bigint) => operation({ fields: { nonce: key << 64n } }, account)
+    for (const key of [0n, 1n, 2n, 3n]) await admit(await keyed(key))
+    await setReputation(account, 300, 0)
+    expect(await refused(await keyed(4n))).toMatchObject({ code: -32504, data: { account } })
   })
 
   test('keeps senders and other entities apart (STO-040)', async () => {

@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { EntryPoint, Version } from '../../src/entrypoint/entryPoint.js'
+import type { EntryPoint, Version } from '../../src/erc4337/entryPoint.js'
 import { compileSolidity } from '../support/chain/compileSolidity.js'
 import { type ComplianceChain, openComplianceChain } from '../support/chain/complianceChain.js'
 import { scenarioOperations } from '../support/erc7562/scenario.js'

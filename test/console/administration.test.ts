@@ -128,7 +128,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('administration by the 
       expect(await answer.json()).not.toHaveProperty('error')
     }
 
-    test('a row comes by the stream; its calls are told, and it can be tried and taken back', async () => {
+    test('a row comes by the stream; its calls are described, and it can be tried and taken back', async () => {
       await page.goto(url('operations'))
       await page.locator('.live[title^="Changes come by themselves"]').waitFor({ timeout: 15_000 })
       const dev = await devAccount(purser().info, 'streamed')

@@ -1,6 +1,6 @@
 import { privateKeyToAccount } from 'viem/accounts'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { devKey } from '../../src/devnet/devKeys.js'
+import { devKey } from '../../src/cli/devnet/devKeys.js'
 import { depositOf } from '../support/chain/depositOf.js'
 import { adminGet } from '../support/service/adminGet.js'
 import { useRunningPurser } from '../support/service/usePurser.js'

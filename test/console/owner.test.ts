@@ -1,8 +1,8 @@
 import { Webhook } from 'standardwebhooks'
 import { privateKeyToAccount } from 'viem/accounts'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { devKey } from '../../src/devnet/devKeys.js'
-import { toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
+import { devKey } from '../../src/cli/devnet/devKeys.js'
+import { toInterfaceOperation } from '../../src/cli/devnet/simpleAccount.js'
 import { depositOf } from '../support/chain/depositOf.js'
 import { type Json, result } from '../support/http/jsonRpc.js'
 import { useWebhookServer } from '../support/http/webhookServer.js'
@@ -89,7 +89,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the owner of an app'),
   describe('policies', () => {
     const other = `0x${'0b'.repeat(20)}` as const
 
-    test('an account without any is told what that means', async () => {
+    test('an account without any sees what that means', async () => {
       await page.keyboard.press('g')
       await page.keyboard.press('p')
       await page.getByRole('heading', { name: 'Policies' }).waitFor()
@@ -137,7 +137,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the owner of an app'),
       expect(new URL(page.url()).searchParams.get('decision')).not.toBeNull()
     })
 
-    test('from a refusal to the policy that refused, mended there, and then it is sponsored', async () => {
+    test('from a refusal to the policy that refused, fixed there, and then it is sponsored', async () => {
       const { info } = purser()
       const user = await devAccount(info, 'console-policy')
       await expect(user.sponsored()).rejects.toThrow('not sponsored')

@@ -8,7 +8,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { signAuthorization } from 'viem/actions'
 import { foundry } from 'viem/chains'
 import type { DevInfo } from '../../src/cli/devInfo.js'
-import { keyFromSeed } from '../../src/devnet/simpleAccount.js'
+import { keyFromSeed } from '../../src/cli/devnet/simpleAccount.js'
 import { TARGET } from '../support/service/devAccount.js'
 
 /**

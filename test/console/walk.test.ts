@@ -154,7 +154,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the console'), () => {
     expect(await page.evaluate('document.activeElement.id')).toBe('search')
   })
 
-  test('a service that does not answer is told, and what was shown stays', async () => {
+  test('a service that does not answer is reported, and what was shown stays', async () => {
     await page.goto(url('operations'))
     await page.locator('tbody tr').first().waitFor()
     await context.setOffline(true)
@@ -216,7 +216,7 @@ describe('the files of the console', () => {
     expect((await fetch(`${url}/console/`, { method: 'POST' })).status).toBe(405)
   })
 
-  test('another Host is refused: whoever points a name at us gets no console', async () => {
+  test('another Host is refused: a foreign name that points at us serves no console', async () => {
     const { url } = purser().info
     const { stdout } = await run('node', [
       '-e',

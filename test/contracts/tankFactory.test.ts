@@ -9,38 +9,29 @@ import {
   parseEventLogs,
   zeroAddress,
 } from 'viem'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { tank06, tank07, tankFactoryAddress } from '../../src/contracts/deployments.js'
-import { abi as tankAbi } from '../../src/contracts/generated/Tank06.js'
-import { abi } from '../../src/contracts/generated/TankFactory.js'
+import { afterAll, expect, test } from 'vitest'
+import { tank06, tank07, tankFactoryAddress } from '../../src/chain/contracts/deployments.js'
+import { abi as tankAbi } from '../../src/chain/contracts/generated/Tank06.js'
+import { abi } from '../../src/chain/contracts/generated/TankFactory.js'
 import { address } from '../support/tanks/arbitraryOperation.js'
-import {
-  lower,
-  openTankChain,
-  revertDataOf,
-  TARGET,
-  type TankChain,
-} from '../support/tanks/tankChain.js'
+import { lower, revertDataOf, TARGET } from '../support/world/versionChain.js'
+import { useVersionChain } from '../support/world.js'
 
 type Arguments = readonly [Address, Address, Address, Address, Address, Hex]
 
-let chain: TankChain
+const chain = useVersionChain('0.6')
 const factory = tankFactoryAddress.address
 
-beforeAll(async () => {
-  chain = await openTankChain('0.6')
-})
-
-afterAll(() => chain.anvil.stop())
+afterAll(() => chain().anvil.stop())
 
 async function predict(args: Arguments): Promise<Address> {
   return lower(
-    await chain.wallet.readContract({ address: factory, abi, functionName: 'predict', args }),
+    await chain().wallet.readContract({ address: factory, abi, functionName: 'predict', args }),
   )
 }
 
 function create(args: Arguments) {
-  return chain.transact(factory, encodeFunctionData({ abi, functionName: 'create', args }))
+  return chain().transact(factory, encodeFunctionData({ abi, functionName: 'create', args }))
 }
 
 const salt: fc.Arbitrary<Hex> = fc
@@ -50,21 +41,23 @@ const salt: fc.Arbitrary<Hex> = fc
 /** Arguments that the factory accepts. */
 const tankArguments = fc
   .tuple(fc.constantFrom(tank06.address, tank07.address), address, address, address, salt)
-  .map(([implementation, ...rest]) => [implementation, chain.entryPoint.address, ...rest] as const)
+  .map(
+    ([implementation, ...rest]) => [implementation, chain().entryPoint.address, ...rest] as const,
+  )
 
 test('a tank is where it was predicted, and says what it was made with', () =>
   fc.assert(
     fc.asyncProperty(tankArguments, async (args) => {
       const [implementation, entryPoint, owner, signerA, signerB] = args
       const predicted = await predict(args)
-      expect(await chain.wallet.getCode({ address: predicted })).toBeUndefined()
+      expect(await chain().wallet.getCode({ address: predicted })).toBeUndefined()
       const { logs } = await create(args)
 
       const [event, ...others] = parseEventLogs({ abi, logs })
       expect(others).toEqual([])
       expect(event).toMatchObject({ eventName: 'TankCreated', address: factory })
       expect(event?.args.tank.toLowerCase()).toBe(predicted)
-      expect(await chain.wallet.getCode({ address: predicted })).toBe(
+      expect(await chain().wallet.getCode({ address: predicted })).toBe(
         concatHex([
           ...(['0x363d3d373d3d3d363d73', implementation] as Hex[]),
           ...(['0x5af43d82803e903d91602b57fd5bf3', entryPoint, owner, signerA, signerB] as Hex[]),
@@ -72,7 +65,7 @@ test('a tank is where it was predicted, and says what it was made with', () =>
       )
 
       const tank = { address: predicted, abi: tankAbi } as const
-      const { wallet } = chain
+      const { wallet } = chain()
       expect(
         [
           await wallet.readContract({ ...tank, functionName: 'entryPoint' }),
@@ -103,15 +96,15 @@ test('every argument leads to another address', () =>
     { numRuns: 50 },
   ))
 
-test('whoever creates a tank second gets the same one, unchanged', async () => {
+test('a second creation returns the same tank, unchanged', async () => {
   const [args] = fc.sample(tankArguments, { numRuns: 1, seed: 3 })
   await create(args!)
   const tank = await predict(args!)
-  const nonce = await chain.wallet.getTransactionCount({ address: factory })
+  const nonce = await chain().wallet.getTransactionCount({ address: factory })
   const again = await create(args!)
   expect(again).toMatchObject({ status: 'success', logs: [] })
-  expect(await chain.wallet.getTransactionCount({ address: factory })).toBe(nonce)
-  const { data } = await chain.wallet.call({
+  expect(await chain().wallet.getTransactionCount({ address: factory })).toBe(nonce)
+  const { data } = await chain().wallet.call({
     to: factory,
     data: encodeFunctionData({ abi, functionName: 'create', args: args! }),
   })
@@ -126,8 +119,8 @@ test.each([
   const [drawn] = fc.sample(tankArguments, { numRuns: 1, seed: 4 })
   const args = drawn!.map((old, at) => (at === index ? value : old)) as unknown as Arguments
   const data = encodeFunctionData({ abi, functionName: 'create', args })
-  const failure = await chain.wallet
-    .call({ to: factory, data })
+  const failure = await chain()
+    .wallet.call({ to: factory, data })
     .catch((error: BaseError) => decodeErrorResult({ abi, data: revertDataOf(error) }))
   expect(failure).toMatchObject({ errorName })
 })

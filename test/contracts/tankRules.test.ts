@@ -1,7 +1,8 @@
 import { numberToHex } from 'viem'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { encodeValidation } from '../support/tanks/tankCalls.js'
-import { openTankChain, type TankChain, VERSIONS } from '../support/tanks/tankChain.js'
+import { VERSIONS } from '../support/world/versionChain.js'
+import { useVersionChain } from '../support/world.js'
 
 /** Opcodes that validation may not use (ERC-7562 OP-011, OP-020, OP-031, OP-080). */
 const BANNED = [
@@ -38,25 +39,21 @@ const tracer = `{
 }`
 
 describe.each(VERSIONS)('validation by a tank on EntryPoint v%s', (version) => {
-  let chain: TankChain
+  const chain = useVersionChain(version)
 
-  beforeAll(async () => {
-    chain = await openTankChain(version)
-  })
-
-  afterAll(() => chain.anvil.stop())
+  afterAll(() => chain().anvil.stop())
 
   test('keeps the rules for an unstaked paymaster (ERC-7562)', async () => {
-    const tank = await chain.createTank(0)
-    const op = await chain.sponsor(await chain.draft('ruled'), tank)
+    const tank = await chain().createTank(0)
+    const op = await chain().sponsor(await chain().accountDraft('ruled'), tank)
     const call = {
-      from: chain.entryPoint.address,
+      from: chain().entryPoint.address,
       to: tank,
       gas: numberToHex(1_000_000),
-      data: encodeValidation(chain, op),
+      data: encodeValidation(chain(), op),
     }
     const params = [call, 'latest', { tracer }]
-    const names = (await chain.wallet.request({
+    const names = (await chain().wallet.request({
       method: 'debug_traceCall',
       params,
     } as never)) as string[]

@@ -1,20 +1,19 @@
 import { type Address, encodeFunctionData, parseEventLogs, zeroAddress } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { abi as tankAbi } from '../../src/contracts/generated/TokenTank06.js'
-import type { Operation } from '../../src/entrypoint/operation.js'
+import { abi as tankAbi } from '../../src/chain/contracts/generated/TokenTank06.js'
+import type { Operation } from '../../src/erc4337/operation.js'
 import { maxTokenCharge } from '../../src/paymaster/token/tokenCharge.js'
 import type { TokenQuote } from '../../src/paymaster/tokenData.js'
-import { TARGET, VERSIONS } from '../support/tanks/tankChain.js'
 import {
   approval,
   blocking,
   hooking,
   listening,
-  openTokenTankChain,
   runs,
-  type TokenTankChain,
   transfer,
+  useTokenTankChain,
 } from '../support/tanks/tokenTankChain.js'
+import { TARGET, VERSIONS } from '../support/world/versionChain.js'
 
 const THIEF: Address = '0x000000000000000000000000000000000000dead'
 
@@ -29,62 +28,61 @@ const REFUSALS = [
 ]
 
 describe.each(VERSIONS)('attacks on a token tank on EntryPoint v%s', (version) => {
-  let chain: TokenTankChain
+  const chain = useTokenTankChain(version)
   let tank: Address
   let token: Address
   let count = 0
 
   beforeAll(async () => {
-    chain = await openTokenTankChain(version)
-    tank = await chain.createTokenTank(0)
-    token = chain.tokens[0]!.address
+    tank = await chain().createTokenTank(0)
+    token = chain().tokens[0]!.address
   })
 
-  afterAll(() => chain.anvil.stop())
+  afterAll(() => chain().anvil.stop())
 
   /** A new user with a billion units of `of`, who approved the tank unless told otherwise. */
   const attacker = async (of = token, approves = true): Promise<Address> => {
     count++
-    const user = await chain.createUser(`attacker ${count}`, of)
-    if (approves) await chain.asUser(user, approval(of, tank))
+    const user = await chain().createUser(`attacker ${count}`, of)
+    if (approves) await chain().asUser(user, approval(of, tank))
     return user
   }
 
   /** Sends operations; their outcomes, the tank's events and what the tank gained of `of`. */
   const send = async (ops: readonly Operation[], of = token) => {
-    const [before, deposit] = [await chain.balanceOf(of, tank), await chain.depositOf(tank)]
-    const data = chain.entryPoint.encodeHandleOps(ops, TARGET)
-    const receipt = await chain.transact(chain.entryPoint.address, data)
+    const [before, deposit] = [await chain().balanceOf(of, tank), await chain().depositOf(tank)]
+    const data = chain().entryPoint.encodeHandleOps(ops, TARGET)
+    const receipt = await chain().transact(chain().entryPoint.address, data)
     expect(receipt.status).toBe('success')
     const events = parseEventLogs({ abi: tankAbi, logs: receipt.logs })
     return {
-      outcomes: chain.entryPoint.decodeOutcomes(receipt.logs),
+      outcomes: chain().entryPoint.decodeOutcomes(receipt.logs),
       events: events.map(({ eventName }) => eventName),
-      gained: (await chain.balanceOf(of, tank)) - before,
-      cost: deposit - (await chain.depositOf(tank)),
+      gained: (await chain().balanceOf(of, tank)) - before,
+      cost: deposit - (await chain().depositOf(tank)),
     }
   }
 
   const expectPaid = (gained: bigint, cost: bigint, quote: TokenQuote) =>
     expect(gained * 10n ** 24n).toBeGreaterThanOrEqual(cost * quote.rate * BigInt(quote.markup))
 
-  const holdings = (user: Address) => chain.balanceOf(token, user)
+  const holdings = (user: Address) => chain().balanceOf(token, user)
 
   test('spending the tokens inside the operation does not escape a prefund', async () => {
     const user = await attacker()
-    const quote = chain.quoteFor(token)
-    const draft = await chain.userOp(user, tank, '0x')
-    const left = (await holdings(user)) - maxTokenCharge(draft, chain.entryPoint, quote)
+    const quote = chain().quoteFor(token)
+    const draft = await chain().userOp(user, tank, '0x')
+    const left = (await holdings(user)) - maxTokenCharge(draft, chain().entryPoint, quote)
     const callData = runs([transfer(token, THIEF, left - 10_000_000n)])
-    const { outcomes, gained, cost } = await send([chain.pay({ ...draft, callData }, quote)])
+    const { outcomes, gained, cost } = await send([chain().pay({ ...draft, callData }, quote)])
     expect(outcomes[0]).toMatchObject({ success: true })
     expectPaid(gained, cost, quote)
   })
 
   test('revoking the approval inside the operation does not escape a prefund', async () => {
-    const quote = chain.quoteFor(token)
+    const quote = chain().quoteFor(token)
     const callData = runs([approval(token, tank, 0n)])
-    const op = chain.pay(await chain.userOp(await attacker(), tank, callData), quote)
+    const op = chain().pay(await chain().userOp(await attacker(), tank, callData), quote)
     const { outcomes, gained, cost } = await send([op])
     expect(outcomes[0]).toMatchObject({ success: true })
     expectPaid(gained, cost, quote)
@@ -93,9 +91,9 @@ describe.each(VERSIONS)('attacks on a token tank on EntryPoint v%s', (version) =
   test('spending the tokens inside the operation is taken back when charged afterwards', async () => {
     const user = await attacker()
     const before = await holdings(user)
-    const quote = chain.quoteFor(token, { mode: 'afterwards' })
+    const quote = chain().quoteFor(token, { mode: 'afterwards' })
     const callData = runs([transfer(token, THIEF, before)])
-    const op = chain.pay(await chain.userOp(user, tank, callData), quote)
+    const op = chain().pay(await chain().userOp(user, tank, callData), quote)
     const { outcomes, events, gained, cost } = await send([op])
     expect(outcomes[0]).toMatchObject({ success: false })
     expect(await holdings(user)).toBe(before - gained)
@@ -109,11 +107,11 @@ describe.each(VERSIONS)('attacks on a token tank on EntryPoint v%s', (version) =
     const user = await attacker(token, false)
     const before = await holdings(user)
     const calls = [approval(token, tank), transfer(token, THIEF, before)]
-    const quote = chain.quoteFor(token, { mode: 'afterwards' })
+    const quote = chain().quoteFor(token, { mode: 'afterwards' })
     const honest = await attacker()
     const ops = [
-      chain.pay(await chain.userOp(user, tank, runs(calls)), quote),
-      chain.pay(await chain.userOp(honest, tank, runs([])), quote),
+      chain().pay(await chain().userOp(user, tank, runs(calls)), quote),
+      chain().pay(await chain().userOp(honest, tank, runs([])), quote),
     ]
     const { outcomes, events } = await send(ops)
     expect(outcomes.map(({ success }) => success)).toEqual([false, true])
@@ -123,9 +121,9 @@ describe.each(VERSIONS)('attacks on a token tank on EntryPoint v%s', (version) =
 
   test('an operation that reverts with its approval is reported as missed', async () => {
     const user = await attacker(token, false)
-    const quote = chain.quoteFor(token, { mode: 'afterwards' })
+    const quote = chain().quoteFor(token, { mode: 'afterwards' })
     const callData = runs([approval(token, tank)], 0n, 4n)
-    const op = chain.pay(await chain.userOp(user, tank, callData), quote)
+    const op = chain().pay(await chain().userOp(user, tank, callData), quote)
     const { outcomes, events, gained } = await send([op])
     expect(outcomes[0]).toMatchObject({ success: false })
     expect([events, gained]).toEqual([['PaymentMissed'], 0n])
@@ -133,33 +131,36 @@ describe.each(VERSIONS)('attacks on a token tank on EntryPoint v%s', (version) =
 
   test('burning every limit does not escape a prefund', async () => {
     const user = await attacker()
-    await chain.setValidationLeaves(user, version === '0.6' ? 150_000n : 30_000n)
-    const quote = chain.quoteFor(token)
-    const op = chain.pay(await chain.userOp(user, tank, runs([], 1_000n, 4_000n)), quote)
+    await chain().setValidationLeaves(user, version === '0.6' ? 150_000n : 30_000n)
+    const quote = chain().quoteFor(token)
+    const op = chain().pay(await chain().userOp(user, tank, runs([], 1_000n, 4_000n)), quote)
     const { outcomes, gained, cost } = await send([op])
     expect(outcomes[0]).toMatchObject({ success: false })
     expectPaid(gained, cost, quote)
-    expect(gained).toBeLessThanOrEqual(maxTokenCharge(op, chain.entryPoint, quote))
+    expect(gained).toBeLessThanOrEqual(maxTokenCharge(op, chain().entryPoint, quote))
   })
 
   describe('a token with hooks (ERC-777)', () => {
     let hooked: Address
 
     beforeAll(async () => {
-      hooked = await chain.deployOdd('HookToken')
+      hooked = await chain().deployOdd('HookToken')
     })
 
     const listener = async (): Promise<Address> => {
       const user = await attacker(hooked)
-      await chain.asUser(user, listening(hooked))
+      await chain().asUser(user, listening(hooked))
       return user
     }
 
     test('cannot enter the tank or the EntryPoint again from the refund', async () => {
-      const quote = chain.quoteFor(hooked)
-      const inner = chain.pay(await chain.userOp(await attacker(hooked), tank, runs([])), quote)
+      const quote = chain().quoteFor(hooked)
+      const inner = chain().pay(await chain().userOp(await attacker(hooked), tank, runs([])), quote)
       const entries = [
-        { to: chain.entryPoint.address, data: chain.entryPoint.encodeHandleOps([inner], TARGET) },
+        {
+          to: chain().entryPoint.address,
+          data: chain().entryPoint.encodeHandleOps([inner], TARGET),
+        },
         {
           to: tank,
           data: encodeFunctionData({
@@ -171,16 +172,16 @@ describe.each(VERSIONS)('attacks on a token tank on EntryPoint v%s', (version) =
       ]
       for (const entry of entries) {
         const user = await listener()
-        const op = chain.pay(
-          { ...(await chain.userOp(user, tank, hooking(user, entry))), callGasLimit: 2_000_000n },
+        const op = chain().pay(
+          { ...(await chain().userOp(user, tank, hooking(user, entry))), callGasLimit: 2_000_000n },
           quote,
         )
         const { outcomes, gained, cost } = await send([op], hooked)
         // The hook fails, so the refund stays in the tank and the operation stands.
         expect(outcomes[0]).toMatchObject({ success: true })
-        expect(gained).toBe(maxTokenCharge(op, chain.entryPoint, quote))
+        expect(gained).toBe(maxTokenCharge(op, chain().entryPoint, quote))
         expectPaid(gained, cost, quote)
-        expect(await chain.balanceOf(hooked, THIEF)).toBe(0n)
+        expect(await chain().balanceOf(hooked, THIEF)).toBe(0n)
       }
     })
 
@@ -188,13 +189,13 @@ describe.each(VERSIONS)('attacks on a token tank on EntryPoint v%s', (version) =
       'cannot burn gas at the expense of the tank (treasury %s)',
       async (treasury) => {
         const user = await listener()
-        const quote = chain.quoteFor(hooked, { treasury, postOpGas: 60_000n })
+        const quote = chain().quoteFor(hooked, { treasury, postOpGas: 60_000n })
         const burning = hooking(user, { to: TARGET, data: '0x' }, true)
-        const op = chain.pay(await chain.userOp(user, tank, burning), quote)
+        const op = chain().pay(await chain().userOp(user, tank, burning), quote)
         const { outcomes, gained, cost } = await send([op], hooked)
         expect(outcomes[0]).toMatchObject({ success: true })
         // Nothing is left to pay the treasury with, so its share stays here too.
-        expect(gained).toBe(maxTokenCharge(op, chain.entryPoint, quote))
+        expect(gained).toBe(maxTokenCharge(op, chain().entryPoint, quote))
         expectPaid(gained, cost, quote)
       },
     )
@@ -202,9 +203,9 @@ describe.each(VERSIONS)('attacks on a token tank on EntryPoint v%s', (version) =
     test('cannot pretend a prefund by moving the tokens away in time', async () => {
       const user = await listener()
       const theft = transfer(hooked, THIEF, 10n ** 9n - 1n)
-      await chain.asUser(user, { to: user, data: hooking(user, theft) })
-      const op = chain.pay(await chain.userOp(user, tank, runs([])), chain.quoteFor(hooked))
-      expect(await chain.failureOf([op])).toMatch(/^AA33 reverted/)
+      await chain().asUser(user, { to: user, data: hooking(user, theft) })
+      const op = chain().pay(await chain().userOp(user, tank, runs([])), chain().quoteFor(hooked))
+      expect(await chain().failureOf([op])).toMatch(/^AA33 reverted/)
     })
   })
 
@@ -212,20 +213,20 @@ describe.each(VERSIONS)('attacks on a token tank on EntryPoint v%s', (version) =
     let stubborn: Address
 
     beforeAll(async () => {
-      stubborn = await chain.deployOdd('BlockingToken')
+      stubborn = await chain().deployOdd('BlockingToken')
     })
 
     test.each(REFUSALS.map((refusal, index) => [refusal, index] as const))(
       'the refund %s leaves it in the tank',
       async (_, refusal) => {
         const user = await attacker(stubborn)
-        const quote = chain.quoteFor(stubborn)
+        const quote = chain().quoteFor(stubborn)
         const callData = runs([blocking(stubborn, user, refusal)])
-        const op = chain.pay(await chain.userOp(user, tank, callData), quote)
+        const op = chain().pay(await chain().userOp(user, tank, callData), quote)
         const { outcomes, events, gained } = await send([op], stubborn)
         expect(outcomes[0]).toMatchObject({ success: true })
         expect(events).toEqual(['TokensPaid'])
-        expect(gained).toBe(maxTokenCharge(op, chain.entryPoint, quote))
+        expect(gained).toBe(maxTokenCharge(op, chain().entryPoint, quote))
       },
     )
 
@@ -234,11 +235,11 @@ describe.each(VERSIONS)('attacks on a token tank on EntryPoint v%s', (version) =
       async (_, refusal) => {
         const user = await attacker(stubborn)
         const other = await attacker(stubborn)
-        const quote = chain.quoteFor(stubborn, { mode: 'afterwards' })
+        const quote = chain().quoteFor(stubborn, { mode: 'afterwards' })
         const callData = runs([blocking(stubborn, user, refusal)])
         const ops = [
-          chain.pay(await chain.userOp(user, tank, callData), quote),
-          chain.pay(await chain.userOp(other, tank, runs([])), quote),
+          chain().pay(await chain().userOp(user, tank, callData), quote),
+          chain().pay(await chain().userOp(other, tank, runs([])), quote),
         ]
         const { outcomes, events } = await send(ops, stubborn)
         expect(outcomes.map(({ success }) => success)).toEqual([false, true])
@@ -249,20 +250,20 @@ describe.each(VERSIONS)('attacks on a token tank on EntryPoint v%s', (version) =
   })
 
   test('a token that keeps a fee is refused as prefund', async () => {
-    const fee = await chain.deployOdd('FeeToken')
-    const op = chain.pay(
-      await chain.userOp(await attacker(fee), tank, runs([])),
-      chain.quoteFor(fee),
+    const fee = await chain().deployOdd('FeeToken')
+    const op = chain().pay(
+      await chain().userOp(await attacker(fee), tank, runs([])),
+      chain().quoteFor(fee),
     )
-    expect(await chain.failureOf([op])).toBe('AA33 reverted: Tank: the token kept a part')
+    expect(await chain().failureOf([op])).toBe('AA33 reverted: Tank: the token kept a part')
   })
 
   test.each(['prefund', 'afterwards'] as const)(
     'a token without answers pays (%s)',
     async (mode) => {
-      const silent = await chain.deployOdd('SilentToken')
-      const quote = chain.quoteFor(silent, { mode })
-      const op = chain.pay(await chain.userOp(await attacker(silent), tank, runs([])), quote)
+      const silent = await chain().deployOdd('SilentToken')
+      const quote = chain().quoteFor(silent, { mode })
+      const op = chain().pay(await chain().userOp(await attacker(silent), tank, runs([])), quote)
       const { outcomes, gained, cost } = await send([op], silent)
       expect(outcomes[0]).toMatchObject({ success: true })
       expectPaid(gained, cost, quote)
@@ -270,11 +271,11 @@ describe.each(VERSIONS)('attacks on a token tank on EntryPoint v%s', (version) =
   )
 
   test('a token without code is refused', async () => {
-    const op = chain.pay(
-      await chain.userOp(await attacker(), tank, runs([])),
-      chain.quoteFor(THIEF),
+    const op = chain().pay(
+      await chain().userOp(await attacker(), tank, runs([])),
+      chain().quoteFor(THIEF),
     )
-    expect(await chain.failureOf([op])).toBe('AA33 reverted: Tank: the token kept a part')
+    expect(await chain().failureOf([op])).toBe('AA33 reverted: Tank: the token kept a part')
   })
 
   test.each([
@@ -282,8 +283,11 @@ describe.each(VERSIONS)('attacks on a token tank on EntryPoint v%s', (version) =
     ['too few tokens', 'afterwards', 'Tank: the sender has too few tokens'],
   ] as const)('%s is a sentence (%s)', async (_, mode, sentence) => {
     count++
-    const user = await chain.createUser(`poor ${count}`, token, 1n)
-    const op = chain.pay(await chain.userOp(user, tank, runs([])), chain.quoteFor(token, { mode }))
-    expect(await chain.failureOf([op])).toBe(`AA33 reverted: ${sentence}`)
+    const user = await chain().createUser(`poor ${count}`, token, 1n)
+    const op = chain().pay(
+      await chain().userOp(user, tank, runs([])),
+      chain().quoteFor(token, { mode }),
+    )
+    expect(await chain().failureOf([op])).toBe(`AA33 reverted: ${sentence}`)
   })
 })

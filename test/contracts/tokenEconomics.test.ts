@@ -1,24 +1,19 @@
 import fc from 'fast-check'
 import { type Address, zeroAddress } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { anvilClient } from '../../src/devnet/anvilClient.js'
-import type { Operation } from '../../src/entrypoint/operation.js'
-import { maxTokenCharge } from '../../src/paymaster/token/tokenCharge.js'
+import { anvilClient } from '../../src/cli/devnet/anvilClient.js'
+import type { Operation } from '../../src/erc4337/operation.js'
 import {
   leastVerificationGas06,
+  maxTokenCharge,
   tokenPostOpGas,
   tokenVerificationGas,
-} from '../../src/paymaster/token/tokenGas.js'
+} from '../../src/paymaster/token/tokenCharge.js'
 import { stubTokenData, type TokenMode, type TokenQuote } from '../../src/paymaster/tokenData.js'
 import { randomRuns } from '../support/runs.js'
-import { VERSIONS } from '../support/tanks/tankChain.js'
 import { signPermit } from '../support/tanks/tokenPermit.js'
-import {
-  approval,
-  openTokenTankChain,
-  runs,
-  type TokenTankChain,
-} from '../support/tanks/tokenTankChain.js'
+import { approval, runs, useTokenTankChain } from '../support/tanks/tokenTankChain.js'
+import { VERSIONS } from '../support/world/versionChain.js'
 
 const TREASURY: Address = '0x000000000000000000000000000000000007e150'
 
@@ -78,25 +73,27 @@ function inflate(gas: bigint, tenth: number): bigint {
 }
 
 describe.each(VERSIONS)('economics of a token tank on EntryPoint v%s', (version) => {
-  let chain: TokenTankChain
+  const chain = useTokenTankChain(version)
   let tank: Address
   let token: Address
 
   beforeAll(async () => {
-    chain = await openTokenTankChain(version)
-    tank = await chain.createTokenTank(0, 10n ** 20n)
-    token = chain.tokens[1]!.address
+    tank = await chain().createTokenTank(0, 10n ** 20n)
+    token = chain().tokens[1]!.address
   })
 
-  afterAll(() => chain.anvil.stop())
+  afterAll(() => chain().anvil.stop())
 
   /** The part of verificationGasLimit that EntryPoint and, on v0.6, tank still need. */
   const LEFT_BY_VALIDATION = version === '0.6' ? 250_000n : 40_000n
 
   const quoteOf = ({ mode, hasTreasury, inflated, rate, markup }: Story): TokenQuote => {
     const treasury = hasTreasury ? TREASURY : zeroAddress
-    const postOpGas = inflate(tokenPostOpGas({ mode, treasury }, 0n), inflated.postOp)
-    return chain.quoteFor(token, { mode, treasury, postOpGas, rate, markup })
+    const postOpGas = inflate(
+      tokenPostOpGas(chain().entryPoint, { mode, treasury }, 0n),
+      inflated.postOp,
+    )
+    return chain().quoteFor(token, { mode, treasury, postOpGas, rate, markup })
   }
 
   const callDataOf = ({ behaviour }: Story) => {
@@ -108,8 +105,8 @@ describe.each(VERSIONS)('economics of a token tank on EntryPoint v%s', (version)
   /** The story's operation as the tank's signer would sign it. */
   const operationOf = async (told: Story, seed: string, sender: Address): Promise<Operation> => {
     const quote = quoteOf(told)
-    const draft = { ...(await chain.userOp(sender, tank, callDataOf(told))) }
-    const verification = tokenVerificationGas(draft, told.mode, 0n)
+    const draft = { ...(await chain().userOp(sender, tank, callDataOf(told))) }
+    const verification = tokenVerificationGas(chain().entryPoint, draft, told.mode, 0n)
     const least = leastVerificationGas06(quote.postOpGas)
     const together = verification + 40_000n
     const own = version === '0.6' ? (together > least ? together : least) : 40_000n
@@ -126,13 +123,15 @@ describe.each(VERSIONS)('economics of a token tank on EntryPoint v%s', (version)
       }),
       paymasterData: stubTokenData(quote),
     }
-    const value = maxTokenCharge(op, chain.entryPoint, quote)
-    await chain.mint(token, sender, value)
-    if (told.mode !== 'permit') await chain.asUser(sender, approval(token, tank))
+    const value = maxTokenCharge(op, chain().entryPoint, quote)
+    await chain().mint(token, sender, value)
+    if (told.mode !== 'permit') await chain().asUser(sender, approval(token, tank))
     const terms = { spender: tank, value }
     const permit =
-      told.mode === 'permit' ? await signPermit(chain, chain.tokens[1]!, seed, terms) : undefined
-    return chain.pay(op, quote, permit)
+      told.mode === 'permit'
+        ? await signPermit(chain(), chain().tokens[1]!, seed, terms)
+        : undefined
+    return chain().pay(op, quote, permit)
   }
 
   test('the tank never ends with less value than it paid, no user pays more than the most', async () => {
@@ -140,24 +139,24 @@ describe.each(VERSIONS)('economics of a token tank on EntryPoint v%s', (version)
     let paidForNothing = 0
     for (const [index, told] of stories.entries()) {
       const seed = `story ${index}`
-      const user = await chain.createUser(seed, token, 0n)
-      if (told.burnsValidation) await chain.setValidationLeaves(user, LEFT_BY_VALIDATION)
+      const user = await chain().createUser(seed, token, 0n)
+      if (told.burnsValidation) await chain().setValidationLeaves(user, LEFT_BY_VALIDATION)
       const op = await operationOf(told, seed, user)
       const quote = quoteOf(told)
       const holdings = () =>
         Promise.all([
-          chain.depositOf(tank),
-          chain.balanceOf(token, user),
-          chain.balanceOf(token, tank),
-          chain.balanceOf(token, TREASURY),
+          chain().depositOf(tank),
+          chain().balanceOf(token, user),
+          chain().balanceOf(token, tank),
+          chain().balanceOf(token, TREASURY),
         ])
       const [deposit, own, kept, sent] = await holdings()
       const label = JSON.stringify(told, (_, value) =>
         typeof value === 'bigint' ? `${value}` : value,
       )
-      expect(await chain.failureOf([op]), label).toBeUndefined()
-      await anvilClient(chain.anvil.rpcUrl).setNextBlockBaseFeePerGas({ baseFeePerGas: 10n ** 9n })
-      const outcomes = await chain.handleOps([op])
+      expect(await chain().failureOf([op]), label).toBeUndefined()
+      await anvilClient(chain().anvil.url).setNextBlockBaseFeePerGas({ baseFeePerGas: 10n ** 9n })
+      const outcomes = await chain().handleOps([op])
       const [depositNow, ownNow, keptNow, sentNow] = await holdings()
       const cost = deposit! - depositNow!
       const gained = keptNow! - kept! + sentNow! - sent!
@@ -167,7 +166,7 @@ describe.each(VERSIONS)('economics of a token tank on EntryPoint v%s', (version)
         cost * quote.rate * BigInt(quote.markup),
       )
       expect(gained * 10n ** 18n, label).toBeGreaterThanOrEqual(cost * marketRate(told))
-      expect(gained, label).toBeLessThanOrEqual(maxTokenCharge(op, chain.entryPoint, quote))
+      expect(gained, label).toBeLessThanOrEqual(maxTokenCharge(op, chain().entryPoint, quote))
       if (!outcomes[0]!.success) paidForNothing++
     }
     // Stories of all kinds were told.

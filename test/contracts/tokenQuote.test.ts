@@ -5,20 +5,19 @@ import { maxTokenCharge } from '../../src/paymaster/token/tokenCharge.js'
 import { encodeTokenData, tokenPaymentHash } from '../../src/paymaster/tokenData.js'
 import { operation, uint } from '../support/tanks/arbitraryOperation.js'
 import { permitFor, quote, signature } from '../support/tanks/arbitraryQuote.js'
-import { VERSIONS } from '../support/tanks/tankChain.js'
 import { askTokenTank } from '../support/tanks/tokenTankCalls.js'
-import { openTokenTankChain, type TokenTankChain } from '../support/tanks/tokenTankChain.js'
+import { useTokenTankChain } from '../support/tanks/tokenTankChain.js'
+import { VERSIONS } from '../support/world/versionChain.js'
 
 describe.each(VERSIONS)('quotes on EntryPoint v%s', (version) => {
-  let chain: TokenTankChain
+  const chain = useTokenTankChain(version)
   let tank: Address
 
   beforeAll(async () => {
-    chain = await openTokenTankChain(version)
-    tank = await chain.createTokenTank(0, 0n)
+    tank = await chain().createTokenTank(0, 0n)
   })
 
-  afterAll(() => chain.anvil.stop())
+  afterAll(() => chain().anvil.stop())
 
   const quoted = quote.chain((terms) =>
     fc.record({ quote: fc.constant(terms), signature, permit: permitFor(terms) }),
@@ -28,8 +27,8 @@ describe.each(VERSIONS)('quotes on EntryPoint v%s', (version) => {
     fc.assert(
       fc.asyncProperty(operation, quoted, async (drawn, data) => {
         const op = { ...drawn, paymaster: tank, paymasterData: encodeTokenData(data) }
-        expect(await askTokenTank(chain, 'getHash', op)).toBe(
-          tokenPaymentHash(op, chain.entryPoint, chain.chainId, data),
+        expect(await askTokenTank(chain(), 'getHash', op)).toBe(
+          tokenPaymentHash(op, chain().entryPoint, chain().chainId, data),
         )
       }),
       { numRuns: 100 },
@@ -55,8 +54,8 @@ describe.each(VERSIONS)('quotes on EntryPoint v%s', (version) => {
           paymasterPostOpGasLimit: terms.postOpGas,
           paymasterData: encodeTokenData({ ...data, quote: terms }),
         }
-        expect(await askTokenTank(chain, 'maxCharge', op)).toBe(
-          maxTokenCharge(op, chain.entryPoint, terms),
+        expect(await askTokenTank(chain(), 'maxCharge', op)).toBe(
+          maxTokenCharge(op, chain().entryPoint, terms),
         )
       }),
       { numRuns: 100 },

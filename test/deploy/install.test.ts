@@ -1,15 +1,20 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { type RequestOptions, request } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { encryptKeystoreJson } from 'ethers-v6'
-import { privateKeyToAddress } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { devKey } from '../../src/devnet/devKeys.js'
 import { blocksOf } from '../docs/pages.js'
 import { type PublicChain, startPublicChain } from '../support/chain/publicChain.js'
 import { useDatabase } from '../support/database/database.js'
@@ -117,9 +122,8 @@ describe.skipIf(!hasPrograms)(
 
     beforeAll(async () => {
       chain = await startPublicChain(CHAIN_ID)
-      const account = { address: privateKeyToAddress(devKey(1)), privateKey: devKey(1) }
-      const keystore = await encryptKeystoreJson(account, 'a password', { scrypt: { N: 8_192 } })
-      writeFileSync(join(root, 'executor.json'), keystore)
+      // The key of anvil's account 1, as ethers encrypts it.
+      copyFileSync('test/deploy/executorKeystore.json', join(root, 'executor.json'))
       writeFileSync(join(root, 'executor.password'), 'a password')
       for (const place of ['conf.d', 'tls'])
         mkdirSync(join(root, 'etc/nginx', place), { recursive: true })
@@ -189,7 +193,12 @@ http {
         printed('"executorKeys"').replaceAll('/run/credentials/purser.service', secrets),
       )
       const [{ executorKeys }] = shown.chains
-      const own = { chainId: CHAIN_ID, rpcUrls: [chain.rpcUrl], pollInterval: 50, executorKeys }
+      const own = {
+        chainId: CHAIN_ID,
+        rpcUrls: [chain.rpcUrl],
+        facts: { pollInterval: 50 },
+        executorKeys,
+      }
       const { publicUrl: _, ...known } = shown
       const settings = { ...known, trustedProxies: ['127.0.0.1'], chains: [own] }
       writeFileSync(join(root, 'etc/purser/purser.json'), JSON.stringify(settings))

@@ -1,7 +1,8 @@
 import type { Address, Hex } from 'viem'
-import { launchAnvil } from '../../src/devnet/anvilProcess.js'
-import { endProcess } from '../../src/devnet/processIdentity.js'
+import { launchAnvil } from '../../src/cli/devnet/anvilProcess.js'
+import { endProcess } from '../../src/cli/devnet/processIdentity.js'
 import { type BlockEnv, type Fork, fromHex, type Miss, type State } from '../../src/evm/index.js'
+import { gethBinary, startGeth } from '../support/nodes/startGeth.js'
 
 type Request = { method: string; params: unknown[] }
 type Response = { id: number; result?: unknown; error?: { message: string; data?: Hex } }
@@ -14,11 +15,28 @@ export type Anvil = {
   stop(): Promise<void>
 }
 
-/** Starts an anvil of the given hardfork on a free port and waits until it answers. */
+/** Starts an anvil of the given hardfork, or geth for one that anvil does not know, on a free port. */
+export async function startReference(hardfork: Fork): Promise<Anvil> {
+  if (hardfork !== 'amsterdam') return startAnvil(hardfork)
+  const { rpcUrl, stop } = await startGeth(31_337, 0)
+  return clientOf(rpcUrl, stop)
+}
+
+/** Whether the machine has what `startReference` starts. */
+export function hasReference(hardfork: Fork): boolean {
+  return hardfork !== 'amsterdam' || gethBinary() !== undefined
+}
+
 export async function startAnvil(hardfork: Fork): Promise<Anvil> {
   const options = ['--hardfork', hardfork, '--code-size-limit', '24576']
   const anvil = await launchAnvil(options, 0, () => {})
-  const url = `http://127.0.0.1:${anvil.port}`
+  return clientOf(`http://127.0.0.1:${anvil.port}`, async () => {
+    await endProcess(anvil)
+    await anvil.watchdog.dismiss()
+  })
+}
+
+function clientOf(url: string, stop: () => Promise<void>): Anvil {
   const batch = (requests: Request[]) => send(url, requests)
   return {
     batch,
@@ -27,10 +45,7 @@ export async function startAnvil(hardfork: Fork): Promise<Anvil> {
       if (answer!.error !== undefined) throw new Error(`${method}: ${answer!.error.message}`)
       return answer!.result as T
     },
-    stop: async () => {
-      await endProcess(anvil)
-      await anvil.guardian.dismiss()
-    },
+    stop,
   }
 }
 
@@ -58,7 +73,8 @@ export async function latestBlock(anvil: Anvil, fork: Fork): Promise<BlockEnv> {
     coinbase: block.miner.toLowerCase() as Address,
     gasLimit: BigInt(block.gasLimit),
     prevRandao: block.mixHash,
-    baseFee: BigInt(block.baseFeePerGas),
+    // geth shows none to a call without a gas price.
+    baseFee: fork === 'amsterdam' ? 0n : BigInt(block.baseFeePerGas),
     blobBaseFee: 1n,
     blockHash: () => undefined,
   }

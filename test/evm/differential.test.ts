@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Fork } from '../../src/evm/index.js'
 import { randomRuns } from '../support/runs.js'
-import { type Anvil, startAnvil } from './anvil.js'
+import { type Anvil, hasReference, startReference } from './anvil.js'
 import { type Comparison, createComparison } from './differential.js'
 
 /** `npm run fuzz:evm` raises the count and takes another seed. */
 const COUNT = Number(process.env.PURSER_EVM_FUZZ_COUNT ?? randomRuns(1_200))
 const SEED = Number(process.env.PURSER_EVM_FUZZ_SEED ?? 1)
 const BATCH = 50
-const FORKS: Fork[] = ['shanghai', 'cancun', 'prague', 'osaka']
+const FORKS: Fork[] = ['shanghai', 'cancun', 'prague', 'osaka', 'amsterdam']
 
-describe.each(FORKS)('random programs on %s, compared with anvil', (fork) => {
+describe.each(FORKS.filter(hasReference))('random programs on %s, compared with a node', (fork) => {
   let anvil: Anvil
   let comparison: Comparison
 
   beforeAll(async () => {
-    anvil = await startAnvil(fork)
+    anvil = await startReference(fork)
     comparison = await createComparison(anvil, fork)
   })
 

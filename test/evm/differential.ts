@@ -11,6 +11,7 @@ import {
   type Fork,
   type FrameRecord,
   fromHex,
+  includesFork,
   type Outcome,
   overlay,
   toHex,
@@ -39,13 +40,15 @@ export type Case = { seed: number; input: EvmMessage; overrides: Map<Address, Ev
 /**
  * Builds the case of a seed. `signed` are authorizations to choose from; none before Prague.
  * Their signers own one wei: anvil takes an account that does not exist for an existing empty
- * one and grants the refund of EIP-7702 for it, which no chain does.
+ * one and grants the refund of EIP-7702 for it, which no chain does. From Amsterdam on, geth answers, and half of
+ * them do not exist.
  */
-export function buildCase(seed: number, signed: readonly EvmAuthorization[]): Case {
+export function buildCase(seed: number, signed: readonly EvmAuthorization[], fork: Fork): Case {
+  const isAmsterdam = fork === 'amsterdam'
   const random = createRandom(seed)
   const { calldata, inputs } = precompileInputs(seed % INPUT_SETS)
   const targets = [...TARGETS, AUTHORITY]
-  const context: ProgramContext = { random, targets, inputs }
+  const context: ProgramContext = { random, targets, inputs, isAmsterdam }
   const code = () => randomProgram(context, 2 + random.below(24))
   const delegate = random.pick([
     OTHER,
@@ -66,7 +69,10 @@ export function buildCase(seed: number, signed: readonly EvmAuthorization[]): Ca
   ])
   if (signed.length > 0) {
     overrides.set(DELEGATED, account(fromHex(`0xef0100${delegate.slice(2)}`)))
-    for (const signer of signed.map(authorityOf)) if (signer) overrides.set(signer, { balance: 1n })
+    const exist = !isAmsterdam || random.oneIn(2)
+    for (const signer of signed.map(authorityOf)) {
+      if (signer && exist) overrides.set(signer, { balance: 1n })
+    }
   }
   const creates = random.oneIn(12)
   const authorizations = creates || !random.oneIn(4) ? undefined : authorizationsOf(random, signed)
@@ -75,7 +81,7 @@ export function buildCase(seed: number, signed: readonly EvmAuthorization[]): Ca
     to: creates ? undefined : random.pick([MAIN, MAIN, MAIN, DELEGATED, AUTHORITY]),
     data: creates ? code() : calldata,
     value: BigInt(random.oneIn(3) ? random.below(1000) : 0),
-    gas: 250_000 + random.below(random.oneIn(3) ? 100_000 : 1_500_000),
+    gas: (250_000 + random.below(random.oneIn(3) ? 100_000 : 1_500_000)) * (isAmsterdam ? 4 : 1),
     ...(random.oneIn(4) && { accessList: accessList(random) }),
     ...(authorizations && { authorizations }),
   }
@@ -152,11 +158,11 @@ export type Comparison = {
 export async function createComparison(anvil: Anvil, fork: Fork): Promise<Comparison> {
   const block = await latestBlock(anvil, fork)
   const node = createNodeState(anvil)
-  const hasAuthorizations = fork === 'prague' || fork === 'osaka'
+  const hasAuthorizations = includesFork(fork, 'prague')
   const signed = hasAuthorizations ? await signAuthorizations() : []
   return {
     compare: async (seeds) => {
-      const cases = seeds.map((seed) => buildCase(seed, signed))
+      const cases = seeds.map((seed) => buildCase(seed, signed, fork))
       const answers = await anvil.batch(cases.flatMap((one) => requestsFor(one, block)))
       const differences: string[] = []
       let succeeded = 0
@@ -170,7 +176,7 @@ export async function createComparison(anvil: Anvil, fork: Fork): Promise<Compar
           )
           continue
         }
-        const told = difference(outcome, trace!.result as Trace, diff!.result as Diff)
+        const told = difference(outcome, fork, trace!.result as Trace, diff!.result as Diff)
         if (told !== undefined) differences.push(`seed ${one.seed} on ${fork}: ${told}`)
       }
       return { differences, succeeded }
@@ -206,7 +212,11 @@ export function requestsFor({ input, overrides }: Case, { timestamp }: BlockEnv)
   const blockOverrides = { time: numberToHex(timestamp) }
   const request = (tracer: string, tracerConfig: object) => ({
     method: 'debug_traceCall',
-    params: [tx, 'latest', { tracer, tracerConfig, stateOverrides, blockOverrides }],
+    params: [
+      tx,
+      'latest',
+      { tracer, tracerConfig, stateOverrides, blockOverrides, timeout: '60s' },
+    ],
   })
   return [request('callTracer', { withLog: true }), request('prestateTracer', { diffMode: true })]
 }
@@ -233,18 +243,18 @@ function hexOverride({ nonce, balance, code, state }: EvmAccountOverride) {
   }
 }
 
-function difference(outcome: Outcome, trace: Trace, diff: Diff): string | undefined {
+function difference(outcome: Outcome, fork: Fork, trace: Trace, diff: Diff): string | undefined {
   if (outcome.kind !== 'done') return `we say ${JSON.stringify(outcome)}`
   const gone = deleted(outcome)
   const stays = (line: string) => !gone.some((address) => line.startsWith(address))
-  const [our, told] = [ourSummary(outcome), nodeSummary(trace)]
+  const [our, told] = [ourSummary(outcome, fork), nodeSummary(trace)]
   const pairs: [string, unknown, unknown][] = [
     ['success', our.success, told.success],
     ['output', our.output, told.output],
     ['gas used', our.gasUsed, told.gasUsed],
     ['logs', our.logs, told.logs],
     ['storage', ourStorage(outcome), nodeStorage(diff).filter(stays)],
-    ['frames', our.frames, told.frames],
+    ['frames', our.frames, outcome.record === undefined ? [] : told.frames],
   ]
   for (const [what, ours, theirs] of pairs) {
     const [a, b] = [JSON.stringify(ours), JSON.stringify(theirs)]
@@ -262,13 +272,14 @@ export type Summary = {
   readonly frames: readonly string[]
 }
 
-export function ourSummary(outcome: CallResult): Summary {
+export function ourSummary(outcome: CallResult, fork: Fork): Summary {
   return {
     success: outcome.success,
     output: toHex(outcome.output),
     gasUsed: outcome.gasUsed,
     logs: ourLogs(outcome),
-    frames: ourFrames(outcome.record!.root.calls),
+    // None where the gas ends before the first frame (EIP-2780), or the record would be too large.
+    frames: ourFrames(outcome.record?.root.calls ?? [], fork),
   }
 }
 
@@ -320,8 +331,14 @@ function nodeStorage({ pre, post }: Diff): string[] {
   return words.sort()
 }
 
-function ourFrames(calls: readonly FrameRecord[]): string[] {
-  return calls.flatMap((frame) => [
+/** From Amsterdam on, geth does not trace creations that may not even begin. */
+function ourFrames(calls: readonly FrameRecord[], fork: Fork): string[] {
+  const ran = calls.filter(({ kind, error }) => {
+    const refused =
+      error === 'call depth' || error === 'balance too low' || error === 'nonce too high'
+    return fork !== 'amsterdam' || !kind.startsWith('CREATE') || !refused
+  })
+  return ran.flatMap((frame) => [
     frameText(
       frame.kind,
       frame.from,
@@ -330,7 +347,7 @@ function ourFrames(calls: readonly FrameRecord[]): string[] {
       frame.gasUsed,
       frame.error === undefined,
     ),
-    ...ourFrames(frame.calls),
+    ...ourFrames(frame.calls, fork),
   ])
 }
 

@@ -10,6 +10,8 @@ export type ProgramContext = {
   /** Accounts that a program may call, inspect or send to. */
   targets: readonly Address[]
   inputs: readonly PrecompileInput[]
+  /** Whether to use the instructions of Amsterdam too. */
+  isAmsterdam: boolean
 }
 
 const UNARY = [0x15, 0x19, 0x1e, 0x35, 0x51, 0x54, 0x5c]
@@ -35,7 +37,7 @@ export function randomProgram(context: ProgramContext, snippets: number): Uint8A
 
 function snippet(context: ProgramContext, at: number): number[] {
   const { random } = context
-  switch (random.below(22)) {
+  switch (random.below(context.isAmsterdam ? 24 : 22)) {
     case 0:
     case 1:
     case 2:
@@ -78,9 +80,22 @@ function snippet(context: ProgramContext, at: number): number[] {
       return keep(random, creation(random))
     case 20:
       return jump(context, at)
+    case 22:
+      return deepStack(random)
+    case 23:
+      return keep(random, [0x4b])
     default:
       return rare(random)
   }
+}
+
+/** DUPN, SWAPN or EXCHANGE on a stack that is mostly deep enough. */
+function deepStack(random: Random): number[] {
+  const words = Array.from({ length: random.oneIn(8) ? 2 : 40 }, (_, i) => push(i))
+  const immediate = random.oneIn(4)
+    ? random.below(256)
+    : random.pick([0x80, 0x81, 0x8e, 0x9d, 0x20])
+  return [...words.flat(), 0xe6 + random.below(3), immediate]
 }
 
 /** Leaves the topmost word on the stack, drops it or stores it. */

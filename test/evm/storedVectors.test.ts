@@ -3,10 +3,10 @@ import type { Fork } from '../../src/evm/index.js'
 import { shareOf } from '../support/runs.js'
 import { createReplay, readStored, type StoredVectors, writeStored } from './storedVectors.js'
 
-const FORKS: readonly Fork[] = ['prague', 'osaka']
+const FORKS: readonly Fork[] = ['prague', 'osaka', 'amsterdam']
 const COUNT = 1_000
 
-describe.each(FORKS)('stored answers of an anvil of %s', (fork) => {
+describe.each(FORKS)('stored answers of a node of %s', (fork) => {
   let stored: StoredVectors
 
   beforeAll(async () => {

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Address, keccak256, parseEther, stringToHex } from 'viem'
 import { type BlockEnv, call, type Fork, overlay, type State } from '../../src/evm/index.js'
-import { latestBlock, startAnvil } from './anvil.js'
+import { latestBlock, startReference } from './anvil.js'
 import {
   buildCase,
   nodeSummary,
@@ -14,7 +14,7 @@ import {
 } from './differential.js'
 
 /**
- * What an anvil made of the cases of many seeds, kept so that it can be compared without one. The cases
+ * What an anvil, or geth from Amsterdam on, made of the cases of many seeds, kept so that it can be compared without one. The cases
  * themselves follow from their seeds: after a change of `buildCase` the file must be made anew.
  */
 export type StoredVectors = {
@@ -50,16 +50,18 @@ export function readStored(fork: Fork): StoredVectors {
   return JSON.parse(readFileSync(fileOf(fork), 'utf8')) as StoredVectors
 }
 
-/** Has an anvil of this fork run the cases of `count` seeds, and keeps what it said. */
+/** Has a node of this fork run the cases of `count` seeds, and keeps what it said. */
 export async function writeStored(fork: Fork, firstSeed: number, count: number): Promise<void> {
-  const anvil = await startAnvil(fork)
+  const anvil = await startReference(fork)
   try {
     const signed = await signAuthorizations()
     const block = await latestBlock(anvil, fork)
     const cases: StoredVectors['cases'][number][] = []
     for (let at = 0; at < count; at += BATCH) {
       const size = Math.min(BATCH, count - at)
-      const batch = Array.from({ length: size }, (_, i) => buildCase(firstSeed + at + i, signed))
+      const batch = Array.from({ length: size }, (_, i) =>
+        buildCase(firstSeed + at + i, signed, fork),
+      )
       const requests = batch.map((each) => requestsFor(each, block)[0]!)
       const answers = await anvil.batch(requests)
       for (const [i, { result, error }] of answers.entries()) {
@@ -98,12 +100,12 @@ export async function createReplay({ fork, block }: StoredVectors) {
     blockHash: () => undefined,
   }
   return (seed: number): readonly [gasUsed: number, digest: string] => {
-    const { input, overrides } = buildCase(seed, signed)
+    const { input, overrides } = buildCase(seed, signed, fork)
     const state = overlay(genesis, overrides)
     const run = { state, block: env, onMiss: 'stop', record: true, maxSteps: 1e9 } as const
     const outcome = call(run, input)
     if (outcome.kind !== 'done') throw new Error(`seed ${seed} ended as ${outcome.kind}`)
-    const summary = ourSummary(outcome)
+    const summary = ourSummary(outcome, fork)
     return [summary.gasUsed, digestOf(summary)]
   }
 }

@@ -186,7 +186,7 @@ describe('a service that is killed', () => {
   })
 
   test.runIf(full)(
-    'between the storing and the sending of dearer bytes keeps its word',
+    'between the storing and the sending of a replacement keeps its word',
     async () => {
       const intents = intentsOf('resubmission', 2)
       const doomed = await start('resubmission:committed')

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
+import { toInterfaceOperation } from '../../src/cli/devnet/simpleAccount.js'
 import { expectBalancedBooks, tankDeposit, withBooks } from '../support/database/books.js'
 import { post, rpc } from '../support/http/jsonRpc.js'
 import { devAccount } from '../support/service/devAccount.js'

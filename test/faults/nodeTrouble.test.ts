@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { DevInfo } from '../../src/cli/devInfo.js'
-import { toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
+import { toInterfaceOperation } from '../../src/cli/devnet/simpleAccount.js'
 import { type Anvil, startAnvil } from '../support/chain/startAnvil.js'
 import {
   startTroubledNode,

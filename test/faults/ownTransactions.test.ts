@@ -3,7 +3,7 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { FaultPoint } from '../../src/base/faults.js'
-import { devKey } from '../../src/devnet/devKeys.js'
+import { devKey } from '../../src/cli/devnet/devKeys.js'
 import { inclusions, withBooks } from '../support/database/books.js'
 import { result } from '../support/http/jsonRpc.js'
 import { intentsOf, prepare, send } from '../support/service/intents.js'
@@ -28,7 +28,7 @@ beforeAll(async () => {
   serving = await prepareServing(
     1_013,
     async () => ({
-      resubmitAfter: 600_000,
+      facts: { resubmitAfter: 600_000 },
       executorMinBalance: '0.1',
       treasury: { key: 'env:TREASURY', refillBelow: '1', refillTo: '3' },
     }),

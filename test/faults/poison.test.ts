@@ -1,45 +1,31 @@
 import { encodeFunctionData, type Hex, parseGwei } from 'viem'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { followChain } from '../../src/bundling/send/followChain.js'
-import { sendBundles } from '../../src/bundling/send/sendBundles.js'
+import { expect, test } from 'vitest'
+import { followChain } from '../../src/bundler/send/followChain.js'
+import { sendBundles } from '../../src/bundler/send/sendBundles.js'
 import { createNodeClient } from '../../src/chain/nodeClient.js'
-import { openBundles } from '../../src/store/outbox/bundles.js'
-import { operationsInBundle } from '../../src/store/pool/operations.js'
-import {
-  type BundlingChain,
-  executorKeys,
-  settableAccountAbi,
-  startBundlingChain,
-} from '../support/chain/bundlingChain.js'
+import { operationsInBundle } from '../../src/mempool/pool/operations.js'
 import { startChangedNode } from '../support/chain/changedNode.js'
-import { useDatabase } from '../support/database/database.js'
 import { silent } from '../support/logger.js'
+import { executorKeys } from '../support/world/openWorld.js'
+import { settableAccountAbi } from '../support/world/settableAccounts.js'
+import { useWorld } from '../support/world.js'
 
-const postgres = useDatabase()
-function database() {
-  return postgres().database
-}
-let chain: BundlingChain
-
-beforeAll(async () => {
-  chain = await startBundlingChain(database(), {
-    definition: { executorKeys, maxBundlesPerExecutor: 4 },
-  })
+const chain = useWorld({
+  definition: { executorKeys, maxBundlesPerExecutor: 4 },
 })
-afterAll(() => chain.stop())
 
 /** Transactions of all executors so far. */
 async function transactions(): Promise<number> {
   const counts = await Promise.all(
-    chain.executors.map(({ address }) => chain.anvil.client.getTransactionCount({ address })),
+    chain().executors.map(({ address }) => chain().anvil.client.getTransactionCount({ address })),
   )
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
 async function reverted(): Promise<number> {
-  const { chainId } = chain.definition
-  const rows = await database()
-    .selectFrom('bundles')
+  const { chainId } = chain().definition
+  const rows = await chain()
+    .database.selectFrom('bundles')
     .select('id')
     .where('chain_id', '=', BigInt(chainId))
     .where('state', '=', 'reverted')
@@ -51,20 +37,20 @@ async function reverted(): Promise<number> {
 async function admitGood(count: number): Promise<Hex[]> {
   const hashes: Hex[] = []
   while (hashes.length < count)
-    hashes.push(await chain.admit(chain.operation(await chain.createAccount())))
+    hashes.push(await chain().admit(chain().operation(await chain().createAccount())))
   return hashes
 }
 
 /** A round through a node that cannot simulate bundles behind each other. */
 async function roundApart(): Promise<void> {
-  const plain = await startChangedNode(chain.anvil.url, (method, _params, answer) => {
+  const plain = await startChangedNode(chain().anvil.url, (method, _params, answer) => {
     if (method !== 'eth_simulateV1') return answer
     return { jsonrpc: '2.0', id: Object(answer).id, error: { code: -32601, message: 'no' } }
   })
   const node = createNodeClient({ urls: [plain.url], logger: silent })
   try {
-    const context = { ...chain.context, node }
-    const followed = await followChain(context, await chain.heads.refresh())
+    const context = { ...chain().context, node }
+    const followed = await followChain(context, await chain().heads.refresh())
     if (followed === undefined) throw new Error('the chain could not be followed')
     await sendBundles(context, followed, { turn: 0, freshHead: true })
   } finally {
@@ -75,7 +61,7 @@ async function roundApart(): Promise<void> {
 
 test('an operation that a sibling turns into poison costs 200 others few transactions', async () => {
   const before = await transactions()
-  const victim = await chain.createAccount()
+  const victim = await chain().createAccount()
   const flip = encodeFunctionData({
     abi: settableAccountAbi,
     functionName: 'set',
@@ -86,40 +72,40 @@ test('an operation that a sibling turns into poison costs 200 others few transac
     functionName: 'poke',
     args: [victim, flip],
   })
-  const flipper = await chain.admit(
-    chain.operation(await chain.createAccount(), {
+  const flipper = await chain().admit(
+    chain().operation(await chain().createAccount(), {
       callData,
       maxPriorityFeePerGas: parseGwei('3'),
     }),
   )
   const some = await admitGood(48)
-  const poison = await chain.admit(chain.operation(victim))
+  const poison = await chain().admit(chain().operation(victim))
   const good = [flipper, ...some, ...(await admitGood(151))]
   expect(good).toHaveLength(200)
 
   // Two bundles are signed on the same state; the node forgets the poisoned one until the other,
   // with the operation that poisons it, is mined.
-  await chain.anvil.request('evm_setAutomine', [false])
+  await chain().setAutomine(false)
   await roundApart()
-  const open = await openBundles(database(), chain.definition.chainId)
+  const open = await chain().openBundles()
   const [flipped, poisoned] = await Promise.all(
     [flipper, poison].map(async (hash) => {
-      const { bundleId } = await chain.stored(hash)
+      const { bundleId } = await chain().stored(hash)
       return open.find(({ id }) => id === bundleId)!
     }),
   )
   expect(flipped!.id).not.toBe(poisoned!.id)
-  const together = (await operationsInBundle(database(), poisoned!.id)).length
+  const together = (await operationsInBundle(chain().database, poisoned!.id)).length
   expect(together).toBeGreaterThan(32)
-  const size = Math.min(together, (await operationsInBundle(database(), flipped!.id)).length)
-  await chain.anvil.request('anvil_dropTransaction', [poisoned!.attempts[0].hash])
-  await chain.anvil.request('evm_mine', [])
-  await chain.anvil.request('evm_setAutomine', [true])
-  await chain.settle()
-  while ((await chain.stored(poison)).state === 'pooled') await chain.settle()
+  const size = Math.min(together, (await operationsInBundle(chain().database, flipped!.id)).length)
+  await chain().anvil.request('anvil_dropTransaction', [poisoned!.attempts[0].hash])
+  await chain().anvil.request('evm_mine', [])
+  await chain().setAutomine(true)
+  await chain().settle()
+  while ((await chain().stored(poison)).state === 'pooled') await chain().settle()
 
-  for (const hash of good) expect((await chain.stored(hash)).state).toBe('included')
-  expect(await chain.stored(poison)).toMatchObject({
+  for (const hash of good) expect((await chain().stored(hash)).state).toBe('included')
+  expect(await chain().stored(poison)).toMatchObject({
     state: 'dropped',
     reasonCode: 'AA23',
     reason: expect.stringContaining('not in the mood'),

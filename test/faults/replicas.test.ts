@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
+import { toInterfaceOperation } from '../../src/cli/devnet/simpleAccount.js'
 import { createRandom, type Random } from '../evm/random.js'
 import { expectBalancedBooks, withBooks } from '../support/database/books.js'
 import { devAccount } from '../support/service/devAccount.js'
-import { type Fleet, LEASE_SECONDS, startFleet } from '../support/service/fleet.js'
+import { type Fleet, startFleet } from '../support/service/fleet.js'
 import { type Intent, included, intentsOf, prepare } from '../support/service/intents.js'
 import type { Replica } from '../support/service/replica.js'
 import { until } from '../support/until.js'
@@ -87,6 +87,7 @@ async function leaders(): Promise<Replica[]> {
 /** A process that cannot start because the database is away at that moment is started again. */
 async function restart(replica: Replica, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
   await replica.end(signal)
+  if (signal === 'SIGKILL') await fleet.expireLeases()
   await until(() =>
     replica.start().then(
       () => true,
@@ -95,10 +96,14 @@ async function restart(replica: Replica, signal: 'SIGKILL' | 'SIGTERM'): Promise
   )
 }
 
-/** Longer than a lease now and then, so that a former holder comes back to life. */
+/** Milliseconds that processes are paused at most. */
+const LONGEST_PAUSE = 3_750
+
+/** Now and then leases end meanwhile, so that a former holder comes back to life. */
 async function pause(replicas: readonly Replica[], random: Random): Promise<void> {
   for (const each of replicas) each.pause()
-  await delay(random.below(LEASE_SECONDS * 2_500))
+  if (random.below(2) === 0) await fleet.expireLeases()
+  await delay(random.below(LONGEST_PAUSE))
   for (const each of replicas) each.resume()
 }
 

@@ -3,13 +3,15 @@ import { pino } from 'pino'
 import { type Hex, numberToHex, parseGwei } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createDataFeeWatch, type DataFeeCompared } from '../../src/bundling/createDataFeeWatch.js'
+import { noMetrics } from '../../src/base/metrics/metrics.js'
+import { createDataFeeWatch } from '../../src/bundler/createDataFeeWatch.js'
 import type { ChainDefinition } from '../../src/chain/definition/chainDefinition.js'
 import { createNodeClient, type NodeClient } from '../../src/chain/nodeClient.js'
-import { devKey } from '../../src/devnet/devKeys.js'
+import { devKey } from '../../src/cli/devnet/devKeys.js'
 import { createRandom } from '../evm/random.js'
 import { type Anvil, startAnvil } from '../support/chain/startAnvil.js'
 import { silent } from '../support/logger.js'
+import { recordMetrics } from '../support/recordMetrics.js'
 
 /* No package holds Nitro. NodeInterface is a stub that answers what the test reckons by Nitro's own rule. */
 
@@ -29,7 +31,7 @@ const QUESTION_BYTES = 4n + 4n * 32n + 1_024n
 
 let anvil: Anvil
 let node: NodeClient
-let compared: DataFeeCompared[]
+let compared: string[]
 let logged: object[]
 let time: number
 
@@ -84,13 +86,13 @@ async function answer(gas: bigint): Promise<void> {
   await anvil.request('evm_mine', [])
 }
 
-function watch(changes: Partial<ChainDefinition> = {}) {
+function watch(changes: Partial<Pick<ChainDefinition, 'dataFee' | 'calldataFloor'>> = {}) {
   return createDataFeeWatch({
     node,
-    definition: { chainId: 42_161, dataFee: 'arbitrum', ...changes },
+    definition: { chainId: 42_161, dataFee: 'arbitrum', calldataFloor: true, ...changes },
     logger: pino({ level: 'error' }, { write: (line) => logged.push(JSON.parse(line)) }),
     now: () => time,
-    onDataFeeCompared: (outcome) => compared.push(outcome),
+    metrics: recordMetrics(({ outcome = '' }) => compared.push(outcome)),
   })!
 }
 
@@ -127,16 +129,20 @@ test('a node without NodeInterface is no trouble, and other chains are not asked
   await watch().look(await node.head())
   expect(compared).toEqual(['unanswered'])
   expect(logged).toEqual([])
-  const others = { node, logger: silent, now: () => time, onDataFeeCompared: () => {} }
+  const others = { node, logger: silent, now: () => time, metrics: noMetrics }
   for (const dataFee of ['none', 'opStack', 'scroll'] as const)
-    expect(createDataFeeWatch({ ...others, definition: { chainId: 1, dataFee } })).toBeUndefined()
+    expect(
+      createDataFeeWatch({ ...others, definition: { chainId: 1, dataFee, calldataFloor: true } }),
+    ).toBeUndefined()
 })
 
 test('a floor price of calldata that the chain has got against its definition is an error in the log', async () => {
   const noFloor = { dataFee: 'none', calldataFloor: false } as const
   await watch(noFloor).look(await node.head())
   expect(compared).toEqual(['differs'])
-  expect(logged).toMatchObject([{ msg: expect.stringContaining('set calldataFloor to true') }])
+  expect(logged).toMatchObject([
+    { msg: expect.stringContaining('which facts.calldataFloor denies: set it to true') },
+  ])
   await watch({ calldataFloor: true }).look(await node.head())
   expect(compared).toEqual(['differs', 'unanswered'])
 })

@@ -1,57 +1,51 @@
 import { type Address, parseEther } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { adviseFees } from '../../src/chain/fees.js'
 import type { NodeClient } from '../../src/chain/nodeClient.js'
-import type { Draft } from '../../src/entrypoint/draft.js'
-import type { Operation } from '../../src/entrypoint/operation.js'
-import { estimateOperation } from '../../src/gas/estimateOperation.js'
-import type { GasEstimate } from '../../src/gas/gasEstimate.js'
+import type { Draft } from '../../src/erc4337/draft.js'
+import type { Operation } from '../../src/erc4337/operation.js'
+import { estimateOperation, type GasEstimate } from '../../src/gas/estimateOperation.js'
 import { complete } from '../../src/paymaster/sponsoredDraft.js'
-import {
-  encodeTankData,
-  sponsorshipHash,
-  stubSignature,
-} from '../../src/paymaster/tank/tankData.js'
+import { encodeTankData, sponsorshipHash } from '../../src/paymaster/tank/tankData.js'
+import { stubSignature } from '../../src/gas/placeholder.js'
 import type { TankOperation } from '../../src/paymaster/tank/tankTypedData.js'
 import { contextPaymasterCode } from '../support/chain/contextPaymaster.js'
-import { type EngineChain, openEngineChain, senderKinds } from '../support/chain/engineChain.js'
 import { withoutHeadroom } from '../support/operations/withoutHeadroom.js'
-import { SIGNER_A, VERSIONS } from '../support/tanks/tankChain.js'
+import { SIGNER_A, senderKinds, VERSIONS } from '../support/world/versionChain.js'
+import { useVersionChain } from '../support/world.js'
 
 const range = { validUntil: 0, validAfter: 0 }
 const payers = ['itself', 'a tank', 'a paymaster with postOp'] as const
 type Payer = (typeof payers)[number]
 
 describe.each(VERSIONS)('estimates in-process, EntryPoint v%s:', (version) => {
-  let chain: EngineChain
+  const chain = useVersionChain(version)
   let tank: Address
   let charging: Address
   let count = 0
 
   beforeAll(async () => {
-    chain = await openEngineChain(version)
-    tank = await chain.createTank(0)
-    charging = await chain.deploy(contextPaymasterCode(8))
-    await chain.deposit(charging, parseEther('1'))
-    await chain.engine.heads.refresh()
+    tank = await chain().createTank(0)
+    charging = await chain().deploy(contextPaymasterCode(8))
+    await chain().deposit(charging, parseEther('1'))
+    await chain().engine.heads.refresh()
   })
-  afterAll(() => chain?.close())
 
   async function estimate(
     draft: Draft,
-    asked: NodeClient = chain.engine.node,
+    asked: NodeClient = chain().engine.node,
   ): Promise<GasEstimate> {
-    const { node, heads } = chain.engine
+    const { node, heads } = chain().engine
     const context = {
       node: asked,
-      engine: chain.engine,
+      engine: chain().engine,
       definition: { chainId: 31_337, maxBundleGas: 16_000_000n, maxVerificationGas: 5_000_000n },
       advice: await adviseFees(node, heads.current(), {}),
       bundleSize: 1,
-      beneficiaryGas: 0,
+      hasBeneficiary: false,
     }
-    return estimateOperation(context, chain.entryPoint, draft)
+    return estimateOperation(context, chain().entryPoint, draft)
   }
 
   const unset = {
@@ -73,16 +67,16 @@ describe.each(VERSIONS)('estimates in-process, EntryPoint v%s:', (version) => {
   }
 
   async function sign(op: Operation, seed: string): Promise<Operation> {
-    if (op.paymaster !== tank) return chain.sign(op, seed)
-    const hash = sponsorshipHash(op as TankOperation, chain.entryPoint, chain.chainId, range)
+    if (op.paymaster !== tank) return chain().sign(op, seed)
+    const hash = sponsorshipHash(op as TankOperation, chain().entryPoint, chain().chainId, range)
     const signature = await privateKeyToAccount(SIGNER_A).sign({ hash })
-    return chain.sign({ ...op, paymasterData: encodeTankData(range, signature) }, seed)
+    return chain().sign({ ...op, paymasterData: encodeTankData(range, signature) }, seed)
   }
 
   const calls = {
     'no call': undefined,
-    'a call': () => chain.onTarget('write', 0n, 3n),
-    'a nested call': () => chain.onTarget('nest', 8n, 10n),
+    'a call': () => chain().onTarget('write', 0n, 3n),
+    'a nested call': () => chain().onTarget('nest', 8n, 10n),
   }
   const cases = senderKinds(version).flatMap((kind) =>
     payers.flatMap((payer) =>
@@ -94,13 +88,13 @@ describe.each(VERSIONS)('estimates in-process, EntryPoint v%s:', (version) => {
     const unasked = (): never => {
       throw new Error('the node was asked')
     }
-    const silent = { ...chain.engine.node, request: unasked, batch: unasked }
-    const draft: Draft = { ...(await chain.draft('deployed', 'asked once')), ...unset }
-    await chain.engine.heads.refresh()
+    const silent = { ...chain().engine.node, request: unasked, batch: unasked }
+    const draft: Draft = { ...(await chain().draft('deployed', 'asked once')), ...unset }
+    await chain().engine.heads.refresh()
     const first = await estimate(draft)
-    chain.engine.batches()
+    chain().engine.batches()
     expect(await estimate(draft, silent)).toEqual(first)
-    expect(chain.engine.batches()).toEqual([])
+    expect(chain().engine.batches()).toEqual([])
   })
 
   test.each(cases)(
@@ -108,17 +102,17 @@ describe.each(VERSIONS)('estimates in-process, EntryPoint v%s:', (version) => {
     async (kind, payer, name) => {
       const seed = `sender ${count++}`
       const call = calls[name]?.()
-      const drafted = await chain.draft(kind, seed, call)
+      const drafted = await chain().draft(kind, seed, call)
       const callData = name === 'no call' ? '0x' : drafted.callData
       const draft: Draft = { ...drafted, callData, ...unset, ...paidBy(payer) }
-      await chain.engine.heads.refresh()
+      await chain().engine.heads.refresh()
       const gas = await estimate(draft)
-      await chain.fund(draft.sender)
+      await chain().fund(draft.sender)
 
       const op = complete(draft, gas)
       const sent = async (changes: Partial<Operation>) => {
         const signed = await sign({ ...op, ...changes }, seed)
-        return (await chain.undone(() => chain.send(signed))).outcome
+        return (await chain().undone(() => chain().send(signed))).outcome
       }
       expect(await sent({})).toMatchObject({ success: true })
       // The price at its highest, where what is charged comes closest to the prefund.
@@ -129,7 +123,7 @@ describe.each(VERSIONS)('estimates in-process, EntryPoint v%s:', (version) => {
       const fields = {
         callGasLimit: callData === '0x' ? 0n : op.callGasLimit,
         verificationGasLimit: withoutHeadroom(
-          chain.entryPoint,
+          chain().entryPoint,
           op,
           payer.endsWith('postOp') ? 1_024 : 0,
         ),

@@ -1,26 +1,25 @@
 import { type Address, encodeFunctionData, type Hex, parseEther } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { adviseFees } from '../../src/chain/fees.js'
-import type { Head } from '../../src/chain/head.js'
-import { createNodeClient } from '../../src/chain/nodeClient.js'
-import { getBalance, getBlock } from '../../src/chain/nodeReads.js'
-import type { StateOverride } from '../../src/chain/stateOverride.js'
-import { createStateProvider } from '../../src/chain/stateProvider.js'
-import type { Draft } from '../../src/entrypoint/draft.js'
-import type { Log, OperationOutcome } from '../../src/entrypoint/entryPoint.js'
-import type { Operation } from '../../src/entrypoint/operation.js'
 import {
   ExecutionRevertedError,
   OperationLimitError,
   PaymasterRejectedError,
   ValidationRejectedError,
-} from '../../src/errors/operationErrors.js'
-import { estimateOperation } from '../../src/gas/estimateOperation.js'
-import type { GasEstimate } from '../../src/gas/gasEstimate.js'
+} from '../../src/base/errors/operationErrors.js'
+import type { StateOverride } from '../../src/chain/ethCall.js'
+import { adviseFees } from '../../src/chain/fees.js'
+import type { Head } from '../../src/chain/head.js'
+import { createNodeClient } from '../../src/chain/nodeClient.js'
+import { getBalance, getBlock } from '../../src/chain/nodeReads.js'
+import { createStateProvider } from '../../src/chain/stateProvider.js'
+import type { Draft } from '../../src/erc4337/draft.js'
+import type { Log, OperationOutcome } from '../../src/erc4337/entryPoint.js'
+import type { Operation } from '../../src/erc4337/operation.js'
+import { estimateOperation, type GasEstimate } from '../../src/gas/estimateOperation.js'
 import { preVerificationGas } from '../../src/gas/preVerificationGas.js'
-import type { Engine } from '../../src/validation/engine.js'
-import { createInProcessEngine } from '../../src/validation/inProcess/inProcessEngine.js'
-import { createNodeEngine } from '../../src/validation/node/nodeEngine.js'
+import type { Engine } from '../../src/simulation/engine.js'
+import { createInProcessEngine } from '../../src/simulation/inProcess/inProcessEngine.js'
+import { createNodeEngine } from '../../src/simulation/node/nodeEngine.js'
 import type { Receipt } from '../support/chain/startAnvil.js'
 import {
   type Account,
@@ -81,7 +80,7 @@ async function estimate(draft: Draft, override?: StateOverride): Promise<GasEsti
     definition: { chainId: 31_337, maxBundleGas: 16_000_000n, maxVerificationGas: 5_000_000n },
     advice: await adviseFees(chain.node, head, {}),
     bundleSize: 1,
-    beneficiaryGas: 0,
+    hasBeneficiary: false,
   }
   return estimateOperation(context, chain.entryPoint, draft, override)
 }
@@ -316,7 +315,7 @@ describe.each(Object.entries(engines))('the %s engine:', (_, engineOf) => {
       expect(error.message).toBe('AA33 reverted: not today')
     })
 
-    test('whose signature fails is accepted, and its time range is told', async () => {
+    test('whose signature fails is accepted, and its time range is returned', async () => {
       await set(0n, 2_000_000_000n, true, 0n)
       const draft = await chain.draft(await accounts.deployed(), { paymaster })
       expect(await estimate(draft)).toMatchObject({ validUntil: 2_000_000_000 })
@@ -396,7 +395,7 @@ describe.each(Object.entries(engines))('the %s engine:', (_, engineOf) => {
       const share = {
         bundleSize: 1,
         verificationGasUsed: 0n,
-        beneficiaryGas: 0,
+        hasBeneficiary: false,
         contextSize: 0,
       }
       const required = preVerificationGas(chain.entryPoint, op, share)
@@ -446,7 +445,7 @@ test('an estimate takes one round trip, and another for what the sender has or t
     definition: { chainId: 31_337, maxBundleGas: 16_000_000n, maxVerificationGas: 5_000_000n },
     advice: { slow: fees, standard: fees, fast: fees },
     bundleSize: 1,
-    beneficiaryGas: 0,
+    hasBeneficiary: false,
   }
   const draft = await chain.draft(account, { callData: on('write', 0n, 3n) })
   await estimateOperation(context, chain.entryPoint, draft)

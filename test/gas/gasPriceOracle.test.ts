@@ -1,9 +1,9 @@
 import { type Address, encodeFunctionData, type Hex, hexToBytes, numberToHex, parseAbi } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createNodeClient, type NodeClient } from '../../src/chain/nodeClient.js'
-import { anvilClient } from '../../src/devnet/anvilClient.js'
-import { fastLzLength } from '../../src/gas/dataFee/fastLz.js'
-import { dataPriceAt } from '../../src/gas/dataPriceAt.js'
+import { anvilClient } from '../../src/cli/devnet/anvilClient.js'
+import { dataPriceAt } from '../../src/gas/dataPrice.js'
+import { fastLzLength } from '../../src/gas/opStackFees.js'
 import { createRandom } from '../evm/random.js'
 import { silent } from '../support/logger.js'
 

@@ -1,9 +1,9 @@
 import type { Address, Hex } from 'viem'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { DataFeeKind } from '../../src/chain/definition/dataFee.js'
+import { ConfigError } from '../../src/base/errors/configError.js'
+import type { DataFeeKind } from '../../src/chain/definition/chainDefinition.js'
 import { createNodeClient, type NodeClient } from '../../src/chain/nodeClient.js'
-import { ConfigError } from '../../src/errors/configError.js'
-import { requireDataFee } from '../../src/gas/requireDataFee.js'
+import { requireDataFee } from '../../src/gas/dataPrice.js'
 import { type Anvil, startAnvil } from '../support/chain/startAnvil.js'
 import { silent } from '../support/logger.js'
 
@@ -37,7 +37,7 @@ test('a chain without the contracts of a rollup has dataFee none, and no other',
   await start('none')
   for (const dataFee of ['opStack', 'opStackTokenRatio', 'arbitrum', 'scroll'] as const) {
     await expect(start(dataFee)).rejects.toThrow(ConfigError)
-    await expect(start(dataFee)).rejects.toThrow(/no contract at 0x\w{40}.*correct dataFee/)
+    await expect(start(dataFee)).rejects.toThrow(/no contract at 0x\w{40}.*correct facts.dataFee/)
   }
 })
 
@@ -46,19 +46,19 @@ test('a rollup has the dataFee of its contracts, and a configuration with anothe
   await start('none')
   await place([oracle, FAILING])
   await start('opStack')
-  await expect(start('none')).rejects.toThrow('set dataFee to "opStack"')
-  await expect(start('opStackTokenRatio')).rejects.toThrow('set dataFee to "opStack"')
+  await expect(start('none')).rejects.toThrow('set facts.dataFee to "opStack"')
+  await expect(start('opStackTokenRatio')).rejects.toThrow('set facts.dataFee to "opStack"')
 
   await place([oracle, ANSWERING])
   await start('opStackTokenRatio')
-  await expect(start('opStack')).rejects.toThrow('set dataFee to "opStackTokenRatio"')
+  await expect(start('opStack')).rejects.toThrow('set facts.dataFee to "opStackTokenRatio"')
 })
 
-test('Arbitrum and Scroll are told by their contracts too', async () => {
+test('Arbitrum and Scroll are recognised by their contracts too', async () => {
   await place([scrollOracle, ANSWERING])
   await start('scroll')
-  await expect(start('none')).rejects.toThrow('set dataFee to "scroll"')
+  await expect(start('none')).rejects.toThrow('set facts.dataFee to "scroll"')
   await place([arbGasInfo, FAILING])
   await start('arbitrum')
-  await expect(start('none')).rejects.toThrow('set dataFee to "arbitrum"')
+  await expect(start('none')).rejects.toThrow('set facts.dataFee to "arbitrum"')
 })

@@ -1,8 +1,7 @@
 import { encodeFunctionData, type Hex, padHex, parseEther } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { depositSlot } from '../../src/encoding/storageLayout.js'
-import { COLD_BENEFICIARY } from '../../src/entrypoint/bundleGas.js'
-import type { Operation } from '../../src/entrypoint/operation.js'
+import { depositSlot } from '../../src/erc4337/encoding/storageLayout.js'
+import type { Operation } from '../../src/erc4337/operation.js'
 import { preVerificationGas } from '../../src/gas/preVerificationGas.js'
 import {
   type Account,
@@ -63,7 +62,7 @@ function share(
     bundleSize,
     verificationGasUsed,
     contextSize: 0,
-    beneficiaryGas: paid === 'the executor' ? 0 : COLD_BENEFICIARY,
+    hasBeneficiary: paid !== 'the executor',
   })
 }
 

@@ -1,7 +1,7 @@
 import { Agent } from 'node:http'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import type { Database } from '../../src/store/database.js'
+import type { Database } from '../../src/db/database.js'
 import { withFolderDatabase } from '../support/database/folderDatabase.js'
 import { hostileBodies } from '../support/http/hostileBodies.js'
 import { expectSafeAnswer, sendHostile } from '../support/http/sendHostile.js'

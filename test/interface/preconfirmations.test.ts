@@ -2,7 +2,7 @@ import { http } from 'viem'
 import { createBundlerClient, UserOperationReceiptNotFoundError } from 'viem/account-abstraction'
 import { foundry } from 'viem/chains'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { anvilClient } from '../../src/devnet/anvilClient.js'
+import { anvilClient } from '../../src/cli/devnet/anvilClient.js'
 import { type PromisingNode, startPromisingNode } from '../support/chain/promisingNode.js'
 import { result, rpc } from '../support/http/jsonRpc.js'
 import { devAccount } from '../support/service/devAccount.js'
@@ -17,7 +17,7 @@ let serving: Serving
 beforeAll(async () => {
   serving = await prepareServing(845_300, async ({ rpcUrl }) => {
     node = await startPromisingNode(rpcUrl)
-    return { rpcUrls: [node.url], preconfirmations: true, resubmitAfter: 3_600_000 }
+    return { rpcUrls: [node.url], facts: { preconfirmations: true, resubmitAfter: 3_600_000 } }
   })
   await serving.start()
 })
@@ -26,7 +26,7 @@ afterAll(async () => {
   await node?.stop()
 })
 
-test('what is promised is told as such to those who ask for it, and to nobody as included', async () => {
+test('a preconfirmed operation is shown as such to clients that ask for it, and to nobody as included', async () => {
   const info = serving.info()
   const tester = anvilClient(info.rpcUrl)
   const account = await devAccount(info, 'promised')
@@ -74,12 +74,15 @@ test('what is promised is told as such to those who ask for it, and to nobody as
     transactionHash,
   })
 
-  // The sequencer makes another block than the one that it promised.
+  // The sequencer makes another block than the one that it promised, and promises no more for now: the
+  // transaction, which the service sends again, waits.
+  await tester.setAutomine(false)
   await tester.revert({ id: before })
   await until(async () => (await status()).preconfirmed === undefined)
   expect(await status()).toMatchObject({ state: 'SUBMITTED' })
   expect(await receipt('pending')).toBeNull()
   node.release()
+  await tester.setAutomine(true)
   await tester.mine({ blocks: 1 })
   const done = await until(async () => {
     const answer = await status()

@@ -119,7 +119,7 @@ describe('Transaction receipt', () => {
   })
 })
 
-describe('methods beside the receipt', () => {
+describe('methods other than the receipt', () => {
   test('biconomy_getUserOperationStatus tells the state and the transaction', async () => {
     const status = await result(info().bundlerUrl, 'biconomy_getUserOperationStatus', [sent.hash])
     expect(status.state).toBe('CONFIRMED')

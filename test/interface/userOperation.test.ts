@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
+import { toInterfaceOperation } from '../../src/cli/devnet/simpleAccount.js'
 import { describedResult as result, describedRpc as rpc } from '../support/http/describedRpc.js'
 import { devAccount, receiptOf } from '../support/service/devAccount.js'
 import { usePurser } from '../support/service/usePurser.js'
@@ -91,9 +91,9 @@ describe('UserOperation (request object, bundler methods)', () => {
   test.each(byteFields)('%s: even-length hex, nothing else', async (field) => {
     const { account } = await devAccount(info(), 'bytes')
     const op = toInterfaceOperation(await account.draft({ to: account.address }))
-    for (const wrong of ['0x1', '0xzz', '12', 12, {}, null]) {
+    for (const wrong of ['0x1', '0xzz', '12', 12, {}])
       expectFieldError(await estimate({ ...op, [field]: wrong }), field)
-    }
+    if (field !== 'signature') expectFieldError(await estimate({ ...op, [field]: null }), field)
   })
 
   test.each(['initCode', 'paymasterAndData'])('%s: "0x" when none', async (field) => {
@@ -118,7 +118,8 @@ describe('UserOperation (request object, bundler methods)', () => {
     const { account } = await devAccount(info(), 'semi-valid')
     const op = toInterfaceOperation(await account.draft({ to: account.address }))
     expect((await estimate({ ...op, signature: STRANGERS_SIGNATURE })).status).toBe(200)
-    expectFieldError(await estimate({ ...op, signature: undefined }), 'signature')
+    // A missing one is taken for the most common dummy.
+    expect((await estimate({ ...op, signature: undefined })).status).toBe(200)
     const short = await estimate({ ...op, signature: '0x1234' })
     expect(short.status).toBe(400)
     expect(short.body.error?.message).toMatch(/signature/i)

@@ -1,15 +1,15 @@
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
-import { toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
+import { toInterfaceOperation } from '../../src/cli/devnet/simpleAccount.js'
 import { describedResult as result } from '../support/http/describedRpc.js'
 import type { Json } from '../support/http/jsonRpc.js'
 import { webhookApi } from '../support/http/webhookApi.js'
 import { type ReceivedCall, useWebhookServer } from '../support/http/webhookServer.js'
-import { commandsOn, rowsOf } from '../support/service/cliAnswers.js'
+import { commandsOn, labelled, rowsOf } from '../support/service/cliAnswers.js'
 import { devAccount, TARGET } from '../support/service/devAccount.js'
 import { useRunningPurser } from '../support/service/usePurser.js'
 
-const purser = useRunningPurser()
+const purser = useRunningPurser(['--native-prices', '{"31337":"3000.50"}'])
 function info() {
   return purser().info
 }
@@ -161,5 +161,126 @@ describe('signed requests', () => {
       const query = call.url.slice(call.url.indexOf('?') + 1)
       expect(() => verify(secret, query, call)).not.toThrow()
       expect(() => verify(secret, '', call)).toThrow('No matching signature')
+    }))
+})
+
+describe('a policy that asks the webhooks in any case', () => {
+  const admin = async (method: string, path: string, body?: Json): Promise<Json> => {
+    const { url, authToken } = info()
+    const response = await fetch(`${url}/admin/v1${path}`, {
+      method,
+      headers: { authToken },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const answer = (await response.json()) as Json
+    if (!response.ok) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`)
+    return answer
+  }
+
+  /** Runs with the policy, and a webhook that is asked about the whole operation. */
+  const withPolicy = async (
+    run: (ids: { appId: string; policyId: string; webhookId: string }) => Promise<void>,
+  ) => {
+    const { items } = await admin('GET', '/apps')
+    const { id: appId } = items.find(({ name }: Json) => name === 'development')
+    const terms = { webhookMode: 'always' }
+    const { policyId } = await admin('POST', '/policies', { appId, name: 'asks', terms })
+    const settings = { webhookUrl: hook.url(), requestType: 'POST', payload: 'extended' }
+    const { webhook } = await admin('POST', `/apps/${appId}/webhooks`, settings)
+    try {
+      await run({ appId, policyId, webhookId: webhook.webhookId })
+    } finally {
+      await admin('DELETE', `/apps/${appId}/webhooks/${webhook.webhookId}`)
+      await admin('DELETE', `/policies/${policyId}`)
+    }
+  }
+
+  const draftOf = async (seed: string): Promise<Json> => {
+    const { account, withGas } = await devAccount(info(), seed)
+    const fees = await result(info().bundlerUrl, 'biconomy_getGasFeeValues', [])
+    return toInterfaceOperation(
+      withGas(await account.draft({ to: TARGET, data: '0x12345678' }), fees),
+    )
+  }
+  const mode = { mode: 'SPONSORED', calculateGasLimits: true, sponsorshipInfo: {} }
+  const ask = async (op: Json, how: object = mode): Promise<Json> =>
+    (await result(info().paymasterUrl, 'pm_sponsorUserOperation', [op, how])).sponsorship
+
+  test('without webhookData, with the operation, its policy and its cost', () =>
+    withPolicy(async ({ policyId }) => {
+      const op = await draftOf('extended')
+      expect((await ask(op)).code).toBe('SPONSORED')
+      const { type, timestamp, data, context } = JSON.parse(hook.calls[0]?.body ?? '')
+      expect({ type, data }).toEqual({ type: 'sponsorship.requested', data: {} })
+      expect(timestamp).toBeGreaterThan(1_700_000_000)
+      expect(context).toMatchObject({
+        chainId: info().chainId,
+        entryPoint: info().entryPoints['0.6']?.toLowerCase(),
+        sender: op.sender.toLowerCase(),
+        calls: [{ to: TARGET, value: '0', selector: '0x12345678' }],
+        policyId,
+        userOperation: { callData: op.callData },
+      })
+
+      const priced = {
+        ...(await draftOf('cost')),
+        callGasLimit: 50_000,
+        verificationGasLimit: 500_000,
+        preVerificationGas: 60_000,
+        maxFeePerGas: '2000000000',
+        maxPriorityFeePerGas: '1000000000',
+      }
+      await ask(priced, { ...mode, calculateGasLimits: false })
+      const cost = JSON.parse(hook.calls.at(-1)?.body ?? '').context
+      expect(BigInt(cost.maxCostWei) % 2_000_000_000n).toBe(0n)
+      const microUsd = (BigInt(cost.maxCostWei) * 3_000_500_000n + 10n ** 18n - 1n) / 10n ** 18n
+      expect(cost.maxCostUsd.replace('.', '').replace(/^0+/, '')).toBe(microUsd.toString())
+
+      hook.answer = { status: 200, body: '{"arePoliciesVerified":false}' }
+      expect((await ask(await draftOf('denied'))).code).toBe('WEBHOOK_DENIED')
+    }))
+
+  test('one that fails: approve lets pass, and the record says circuit_open', () =>
+    withPolicy(async ({ appId, webhookId }) => {
+      const { answer } = commandsOn(purser().dataFolder)
+      const app = ['--app', appId]
+      hook.answer = { status: 500, body: '' }
+      expect((await ask(await draftOf('failing'))).code).toBe('WEBHOOK_FAILED')
+      await answer('webhook', 'set', webhookId, ...app, '--on-failure', 'approve')
+      const names = Array.from({ length: 5 }, (_, at) => `failing ${at}`)
+      const [open, ...failing] = await Promise.all(['open', ...names].map((name) => draftOf(name)))
+      // The circuit stays open for 10 s: nothing slow stands between the last failure and the next call.
+      for (const draft of failing) expect((await ask(draft)).code).toBe('SPONSORED')
+      const called = hook.calls.length
+      const sponsorship = await ask(open!)
+      expect(sponsorship).toMatchObject({ sponsored: true, code: 'SPONSORED' })
+      expect(hook.calls).toHaveLength(called)
+      const shown = await answer('decision', 'show', sponsorship.decisionId)
+      expect(labelled(shown, 'code')).toBe('SPONSORED')
+      expect(shown).toContain('circuit_open')
+      const list = await answer('decision', 'list', ...app)
+      expect(rowsOf(list)[0]).toMatchObject({ id: sponsorship.decisionId, code: 'SPONSORED' })
+      const failed = await answer('decision', 'list', ...app, '--code', 'WEBHOOK_FAILED')
+      expect(rowsOf(failed).length).toBeGreaterThanOrEqual(1)
+    }))
+
+  test('both dialects name what it would decide', () =>
+    withPolicy(async () => {
+      const asked = [
+        await draftOf('both dialects'),
+        info().entryPoints['0.6'],
+        `0x${info().chainId.toString(16)}`,
+      ]
+      const method = 'pm_validateSponsorshipPolicies'
+      const answers = [
+        await result(info().paymasterUrl, method, [...asked, mode]),
+        await result(info().standardUrl, method, [...asked, {}]),
+      ]
+      for (const decided of answers)
+        expect(decided).toMatchObject({
+          sponsored: true,
+          code: 'SPONSORED',
+          policies: [{ name: 'asks', scope: 'app', pays: true, code: 'PAYS' }],
+        })
     }))
 })

@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { webhookApi } from '../support/http/webhookApi.js'
-import { usePurser } from '../support/service/usePurser.js'
+import { createTenant } from '../support/service/createTenant.js'
+import { useRunningPurser } from '../support/service/usePurser.js'
 
-const info = usePurser()
+const purser = useRunningPurser()
+function info() {
+  return purser().info
+}
 
 const URL_1 = 'http://127.0.0.1:9/hook'
 const unknownId = '00000000-0000-4000-8000-000000000000'
@@ -163,4 +167,32 @@ describe('Authentication', () => {
       expect(body.message).not.toBe('Auth token and API key is required in the headers')
     }
   })
+  test('the key of another account is 401', async () => {
+    const stranger = await createTenant(purser().dataFolder, 'stranger')
+    const headers = { authToken: stranger.authToken, apiKey: info().apiKey }
+    for (const method of ['GET', 'POST', 'PATCH', 'DELETE'])
+      expect((await api(method, { headers, query: '?webhookId=x' })).status).toBe(401)
+  })
+
+  test.each(['viewer', 'developer'] as const)(
+    'a token with the role %s reads, and changes what its role may',
+    async (role) => {
+      const made = await fetch(`${info().url}/admin/v1/auth-tokens`, {
+        method: 'POST',
+        headers: { authToken: info().authToken },
+        body: JSON.stringify({ name: role, role }),
+      })
+      const { authToken } = (await made.json()) as { authToken: string }
+      const headers = { authToken, apiKey: info().apiKey }
+      const read = await api('GET', { headers, query: `?webhookId=${unknownId}` })
+      expect(read.status).toBe(200)
+      // What is asked for is wrong: only a role that suffices gets as far as that.
+      for (const method of ['POST', 'PATCH', 'DELETE']) {
+        const answer = await api(method, { headers, body: {} })
+        const refusal = { statusCode: 403, message: 'This needs the role developer' }
+        if (role === 'viewer') expect(answer).toEqual({ status: 403, body: refusal })
+        else expect(answer.status).toBe(400)
+      }
+    },
+  )
 })

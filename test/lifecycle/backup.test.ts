@@ -1,11 +1,13 @@
-import { createPublicClient, createTestClient, type Hex, http } from 'viem'
+import { type Address, createPublicClient, createTestClient, type Hex, http } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { foundry } from 'viem/chains'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sum } from '../../src/base/bigints.js'
 import type { DevInfo } from '../../src/cli/devInfo.js'
-import { devKey } from '../../src/devnet/devKeys.js'
-import type { Database } from '../../src/store/database.js'
-import { startEmbeddedPostgres } from '../../src/store/postgres/embeddedPostgres.js'
+import { devKey } from '../../src/cli/devnet/devKeys.js'
+import type { Database } from '../../src/db/database.js'
+import { startEmbeddedPostgres } from '../../src/db/embedded/embeddedPostgres.js'
+import { listUnbooked } from '../../src/records/unbooked.js'
 import { startTroubledNode, type TroubledNode } from '../support/chain/troubledNode.js'
 import { includedHashes, paidByTank, tankDeposit, withBooks } from '../support/database/books.js'
 import { backUpOnline } from '../support/database/onlineBackup.js'
@@ -40,7 +42,7 @@ beforeAll(async () => {
       node = await startTroubledNode(rpcUrl)
       return {
         rpcUrls: [node.url],
-        resubmitAfter: 2_000,
+        facts: { resubmitAfter: 2_000 },
         executorKeys: ['env:EXECUTOR', 'env:SECOND_EXECUTOR'],
       }
     },
@@ -61,6 +63,8 @@ afterAll(async () => {
 function info(): DevInfo {
   return { ...serving.info(), tanks: { '0.6': tank } }
 }
+
+const entryPoint = () => info().entryPoints['0.6'] as Address
 
 function chain() {
   const transport = http(info().rpcUrl)
@@ -95,11 +99,12 @@ async function startOn(folder: string): Promise<RunningService> {
 test('a service on a backup that was taken while it ran loses nothing that was in it, sends nothing twice, and its books catch up', async () => {
   const { client, tester } = chain()
   const deposit = await tankDeposit(info())
-  const [early, waiting, during, after, lost] = [
+  const [early, waiting, during, after, since, lost] = [
     intentsOf('early', SIZE),
     intentsOf('waiting', SIZE),
     intentsOf('during', SIZE),
     intentsOf('after', SIZE),
+    intentsOf('since', SIZE),
     intentsOf('lost', SIZE),
   ]
   for (const group of [early, waiting, during, after, lost]) await each(group, prepare)
@@ -118,6 +123,10 @@ test('a service on a backup that was taken while it ran loses nothing that was i
   await included(info(), [...waiting, ...during])
   await each(after, send)
   await included(info(), after)
+  // These are sponsored after the backup, so its books know nothing of them.
+  await each(since, prepare)
+  await each(since, send)
+  await included(info(), since)
   await node.begin({ kind: 'error', methods: ['eth_sendRawTransaction'] })
   await each(lost, send)
   await until(async () => node.met() > 0)
@@ -126,7 +135,7 @@ test('a service on a backup that was taken while it ran loses nothing that was i
   await tester.mine({ blocks: 5 })
 
   service = await startOn(folder)
-  const known = [...early, ...waiting, ...during, ...after]
+  const known = [...early, ...waiting, ...during, ...after, ...since]
   await included(info(), known)
   // The limit of every backup: what was acknowledged after it and reached no node is nowhere.
   for (const hash of hashesOf(lost))
@@ -139,10 +148,19 @@ test('a service on a backup that was taken while it ran loses nothing that was i
 
   expect((await includedHashes(info())).sort()).toEqual(hashesOf(known, lost, later).sort())
   const { chain: paid, books } = await paidByTank(folder, info())
-  expect(paid).toHaveLength((6 * SIZE) / 2)
+  expect(paid).toHaveLength((7 * SIZE) / 2)
   expect(books).toEqual(paid)
   const cost = paid.reduce((sum, each) => sum + each.cost, 0n)
   expect(await tankDeposit(info())).toBe(deposit - cost)
+  const ofTank = { chainId: CHAIN_ID, entryPoint: entryPoint(), paymaster: tank }
+  const unbooked = await withBooks(folder, (database) => listUnbooked(database, ofTank))
+  const sponsored = since.filter(({ payer }) => payer === 'tank')
+  expect(unbooked.map(({ sender }) => sender).sort()).toEqual(
+    sponsored.map(({ op }) => op?.sender).sort(),
+  )
+  const hashes = hashesOf(sponsored)
+  const costs = paid.flatMap((each) => (hashes.includes(each.hash) ? each.cost : []))
+  expect(sum(unbooked.map((each) => each.paid))).toBe(sum(costs))
   await until(() => withBooks(folder, hasEnded))
   for (const executor of executors) {
     const count = (blockTag: 'latest' | 'pending') =>

@@ -36,7 +36,7 @@ function liveRow(stdout: string, id: string) {
   return rowsOf(stdout).find((row) => row.id === id && row.revokedAt === '-')
 }
 
-describe('commands beside the running service', () => {
+describe('commands next to the running service', () => {
   test('an account, an app and a key: made, listed, in use, revoked one after the other', async () => {
     const { answer, refusal, tenant } = commands()
     const { accountId, authToken, appId, keyId, apiKey } = await tenant('whole life')

@@ -9,7 +9,7 @@ const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
 const run = promisify(execFile)
 const purser = useRunningPurser()
 
-test('the demo runs on the service of the data folder that it is told', async () => {
+test('the demo runs on the service of the given data folder', async () => {
   const folder = purser().dataFolder
   const { stdout } = await run(process.execPath, [CLI, 'demo', '--data', folder])
   expect(stdout).toContain('2. An operation that pays in tokens.')

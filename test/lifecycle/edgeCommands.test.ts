@@ -60,7 +60,8 @@ test('a sponsored operation tells its life to a subscriber, and again when asked
   expect(byType.get('user_operation.included')).toMatchObject({ userOpHash: hash, success: true })
 
   const event = events()[0]?.headers['webhook-id'] ?? ''
-  expect(await answer('subscription', 'replay', id, '--app', app, '--event', event)).toContain('1 ')
+  const replayed = await answer('subscription', 'replay', id, '--app', app, '--event', event)
+  expect(labelled(replayed, 'count')).toBe('1')
   await until(async () => events().length === 3)
   expect(events()[2]?.headers['webhook-id']).toBe(event)
   expect(await answer('subscription', 'list', '--app', app)).toContain(id)
@@ -78,12 +79,10 @@ test('a webhook is set, tested and given a second secret by commands', async () 
   const id = body.data.webhookId
   const own = [id, '--app', app]
   const set = await answer('webhook', 'set', ...own, '--payload', 'extended', '--deadline', '750')
-  expect(rowsOf(set)[0]).toMatchObject({ payload: 'extended', deadlineMs: '750' })
+  expect([labelled(set, 'payload'), labelled(set, 'deadlineMs')]).toEqual(['extended', '750'])
   expect(await refusal('webhook', 'set', ...own, '--deadline', '1')).toContain('--deadline')
-  expect(rowsOf(await answer('webhook', 'test', ...own, ...allow))[0]).toMatchObject({
-    outcome: 'approved',
-    httpStatus: '200',
-  })
+  const tested = await answer('webhook', 'test', ...own, ...allow)
+  expect([labelled(tested, 'outcome'), labelled(tested, 'httpStatus')]).toEqual(['approved', '200'])
   const before = await answer('webhook', 'secret', ...own)
   expect(await answer('webhook', 'rotate', ...own)).not.toBe(before)
   expect(await answer('webhook', 'calls', ...own)).toContain('none')
@@ -101,6 +100,10 @@ test('a key has limits, and its successor has them too', async () => {
   const app = await devApp()
   const create = ['key', 'create', '--app', app, '--name', 'limited']
   const made = await answer(...create, '--scopes', 'bundler', '--origins', 'https://a.example')
+  const limit = (...flags: string[]) => answer('key', 'limit', labelled(made, 'key'), ...flags)
+  expect(await limit('--per-day', '500')).toContain('"perDay": 500')
+  expect(await limit('--name', 'limited still')).toContain('"perDay": 500')
+  expect(labelled(await limit(), 'quotas')).toBe('-')
   const ask = async (key: string, method: string, headers = {}) => {
     const call = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [] })
     const request = { method: 'POST', body: call, headers }

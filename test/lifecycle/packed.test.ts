@@ -16,7 +16,7 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { buildVersion } from '../../src/base/version.js'
-import { devKey } from '../../src/devnet/devKeys.js'
+import { devKey } from '../../src/cli/devnet/devKeys.js'
 import { blocksOf } from '../docs/pages.js'
 import { useDatabase } from '../support/database/database.js'
 import { databaseUrlOf } from '../support/database/databaseUrl.js'
@@ -131,7 +131,7 @@ describe('the packed tarball', () => {
         'CHANGELOG.md',
         'LICENSE',
         'README.md',
-        'dist/admin/index.d.ts',
+        'dist/api/contracts/index.d.ts',
         'dist/cli.js',
         'dist/console/index.html',
         'dist/demo.js',

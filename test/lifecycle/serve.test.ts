@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEther } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { devKey } from '../../src/devnet/devKeys.js'
-import { toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
+import { devKey } from '../../src/cli/devnet/devKeys.js'
+import { toInterfaceOperation } from '../../src/cli/devnet/simpleAccount.js'
 import { depositOf } from '../support/chain/depositOf.js'
 import { type PublicChain, startPublicChain } from '../support/chain/publicChain.js'
 import { result, rpc } from '../support/http/jsonRpc.js'
@@ -40,7 +40,7 @@ function fileOf(path: string): string {
   const list = chains.map(({ chainId, rpcUrl }, index) => ({
     chainId,
     rpcUrls: [rpcUrl],
-    pollInterval: 50,
+    facts: { pollInterval: 50 },
     executorKeys: [`env:EXECUTOR_${index + 1}`],
   }))
   writeFileSync(path, JSON.stringify({ chains: list, port: 0, logLevel: 'warn' }))

@@ -1,7 +1,8 @@
+import { once } from 'node:events'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { bundlerLease } from '../../src/bundling/leadBundling.js'
-import { devKey } from '../../src/devnet/devKeys.js'
-import { findLease } from '../../src/store/leases.js'
+import { bundlerLease } from '../../src/bundler/leadBundling.js'
+import { devKey } from '../../src/cli/devnet/devKeys.js'
+import { findLease, LEASE_TIME } from '../../src/db/leases.js'
 import { type PublicChain, startPublicChain } from '../support/chain/publicChain.js'
 import { useDatabase } from '../support/database/database.js'
 import { commandsOn, expectOneSentence } from '../support/service/cliAnswers.js'
@@ -12,6 +13,7 @@ import {
   type RunningService,
   removeDataFolder,
   runCli,
+  spawnCli,
   startService,
   urlOf,
 } from '../support/service/startPurser.js'
@@ -42,7 +44,9 @@ function databaseUrl(name?: string): string {
 
 function serveArguments(dataFolder = folder) {
   const { chainId, rpcUrl } = chain
-  const chains = [{ chainId, rpcUrls: [rpcUrl], executorKeys: ['env:EXECUTOR'], pollInterval: 50 }]
+  const chains = [
+    { chainId, rpcUrls: [rpcUrl], executorKeys: ['env:EXECUTOR'], facts: { pollInterval: 50 } },
+  ]
   const flags = ['--port', '0', '--log-level', 'error', '--chains', JSON.stringify(chains)]
   return ['serve', '--data', dataFolder, ...flags]
 }
@@ -74,7 +78,7 @@ describe('DATABASE_URL', () => {
 
   test('lets several services run, of which one bundles, and another one when that is gone', async () => {
     const other = makeDataFolder()
-    const lease = () => findLease(external().database, bundlerLease(chain.chainId))
+    const lease = () => findLease(external().database, bundlerLease(chain.chainId), LEASE_TIME)
     const second = await startService([...serveArguments(other), ...quick], environment())
     try {
       expect(await (await fetch(`${urlOf(second)}/health/ready`)).json()).toMatchObject({
@@ -148,20 +152,46 @@ describe('DATABASE_URL', () => {
   })
 })
 
+const wrongUrls: [string, () => string, string][] = [
+  ['no such database', () => databaseUrl('no_such_database'), 'no_such_database'],
+  ['not PostgreSQL', () => 'mysql://purser:geheim@127.0.0.1/purser', 'DATABASE_URL'],
+  ['no URL', () => 'purser', 'DATABASE_URL'],
+]
+/** A server that may yet start there. */
+const awayUrls: [string, () => string, string][] = [
+  ['nobody listens', () => 'postgres://purser:geheim@127.0.0.1:1/purser', '127.0.0.1:1'],
+  ['no socket', () => 'postgresql:///purser?host=/no/such/folder', '/no/such/folder'],
+]
+
 describe('a DATABASE_URL that is wrong ends with one sentence', () => {
-  test.each([
-    ['nobody listens', () => 'postgres://purser:geheim@127.0.0.1:1/purser', '127.0.0.1:1'],
-    ['no such database', () => databaseUrl('no_such_database'), 'no_such_database'],
-    ['no socket', () => 'postgresql:///purser?host=/no/such/folder', '/no/such/folder'],
-    ['not PostgreSQL', () => 'mysql://purser:geheim@127.0.0.1/purser', 'DATABASE_URL'],
-    ['no URL', () => 'purser', 'DATABASE_URL'],
-  ])('%s', async (_, url, text) => {
-    for (const args of [serveArguments(), ['account', 'list', '--data', folder]]) {
-      const { code, stdout, stderr } = await runCli(args, environment(url()))
-      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-      const sentence = expectOneSentence(stderr)
-      expect(sentence).toContain(text)
-      expect(sentence).not.toContain('geheim')
-    }
+  const commands: [string, () => string[], [string, () => string, string][]][] = [
+    ['serve', () => serveArguments(), wrongUrls],
+    ['account list', () => ['account', 'list', '--data', folder], [...wrongUrls, ...awayUrls]],
+  ]
+  test.each(
+    commands.flatMap(([name, args, urls]) =>
+      urls.map(([what, url, text]) => [name, what, args, url, text] as const),
+    ),
+  )('%s: %s', async (_, __, args, url, text) => {
+    const { code, stdout, stderr } = await runCli(args(), environment(url()))
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    const sentence = expectOneSentence(stderr)
+    expect(sentence).toContain(text)
+    expect(sentence).not.toContain('geheim')
+  })
+
+  test.each(awayUrls)('serve waits, until it is asked to stop: %s', async (_, url, text) => {
+    const waiting = spawnCli([...serveArguments(), '--log-level', 'warn'], environment(url()))
+    const ended = once(waiting, 'close')
+    let output = ''
+    for (const stream of [waiting.stdout, waiting.stderr])
+      stream.on('data', (chunk) => {
+        output += chunk
+      })
+    await until(async () => output.includes('the database does not answer: waiting for it'))
+    expect(output).toContain(text)
+    expect(output).not.toContain('geheim')
+    waiting.kill('SIGTERM')
+    expect(await ended).toEqual([0, null])
   })
 })

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { anvilClient } from '../../src/devnet/anvilClient.js'
-import { devKey } from '../../src/devnet/devKeys.js'
+import { anvilClient } from '../../src/cli/devnet/anvilClient.js'
+import { devKey } from '../../src/cli/devnet/devKeys.js'
 import { type PublicChain, startPublicChain } from '../support/chain/publicChain.js'
 import { commandsOn, expectOneSentence, labelled } from '../support/service/cliAnswers.js'
 import { devAccount, receiptOf } from '../support/service/devAccount.js'
@@ -64,13 +64,13 @@ describe('a start that fails half-way leaves nothing', () => {
   })
 
   test('the contracts of a rollup are not there, or are there without being configured', async () => {
-    const absent = await refused('serve', [{ ...own(), dataFee: 'opStack' }])
-    expect(absent).toMatch(/chain 1004 has no contract at 0x42\w+15.*correct dataFee/i)
+    const absent = await refused('serve', [{ ...own(), facts: { dataFee: 'opStack' } }])
+    expect(absent).toMatch(/chain 1004 has no contract at 0x42\w+15.*correct facts.dataFee/i)
     const tester = anvilClient(chain.rpcUrl)
     const contracts = ['15', '0f'].map((end) => `0x42${'00'.repeat(18)}${end}` as const)
     for (const address of contracts) await tester.setCode({ address, bytecode: '0xfe' })
     try {
-      expect(await refused('serve', [own()])).toMatch(/set dataFee to "opStack"/)
+      expect(await refused('serve', [own()])).toMatch(/set facts.dataFee to "opStack"/)
     } finally {
       for (const address of contracts) await tester.setCode({ address, bytecode: '0x' })
     }
@@ -111,7 +111,7 @@ describe('a start that fails half-way leaves nothing', () => {
 })
 
 describe('purser serve --embedded-chain', () => {
-  test('starts a development chain beside the configured ones, which commands find too', async () => {
+  test('starts a development chain in addition to the configured ones, which commands find too', async () => {
     const flags = ['--data', folder, '--port', '0', '--log-level', 'warn', '--embedded-chain']
     const service = await startService(['serve', ...flags, '--chains', JSON.stringify([own()])], {
       EXECUTOR: devKey(1),

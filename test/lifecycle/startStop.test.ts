@@ -128,8 +128,7 @@ describe('start and stop', () => {
 
   test('--help of dev names flag, variable and file key of each option', async () => {
     const { stdout } = await runCli(['dev', '--help'])
-    for (const word of ['--block-time', 'PURSER_BLOCK_TIME', 'blockTime', '--rpc-url', '--data']) {
+    for (const word of ['--log-level', 'PURSER_LOG_LEVEL', 'logLevel', '--rpc-url', '--data'])
       expect(stdout).toContain(word)
-    }
   })
 })

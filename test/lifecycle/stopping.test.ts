@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { result } from '../support/http/jsonRpc.js'
 import { devAccount, receiptOf } from '../support/service/devAccount.js'
 import { processesOn } from '../support/service/processes.js'
 import {
@@ -65,24 +64,5 @@ describe('stopping', () => {
     child.kill('SIGTERM')
     expect(await closed).toEqual([0, null])
     expect(processesOn(folder)).toEqual([])
-  })
-})
-
-describe('purser dev --block-time 1', () => {
-  test('mines by the clock, and operations are included in such blocks', async () => {
-    const purser = await startPurser(folder, ['--block-time', '1'])
-    try {
-      const { info } = purser
-      const height = async () => Number(await result(info.rpcUrl, 'eth_blockNumber', []))
-      const before = await height()
-      await until(async () => (await height()) >= before + 2)
-      const account = await devAccount(info, 'block time')
-      const receipt = await receiptOf(info, await account.send(await account.sponsored()))
-      expect(receipt.success).toBe('true')
-      // Blocks without a transaction follow, so it was no block of its own.
-      await until(async () => (await height()) >= Number(receipt.receipt.blockNumber) + 2)
-    } finally {
-      expect((await purser.end('SIGTERM')).code).toBe(0)
-    }
   })
 })

@@ -1,7 +1,7 @@
 import { type Address, parseEther } from 'viem'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { devKey } from '../../src/devnet/devKeys.js'
+import { devKey } from '../../src/cli/devnet/devKeys.js'
 import { balanceOf, depositOf } from '../support/chain/depositOf.js'
 import { commandsOn, labelled } from '../support/service/cliAnswers.js'
 import { createTenant } from '../support/service/createTenant.js'

@@ -7,8 +7,7 @@ import {
   parseEther,
   parseGwei,
 } from 'viem'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Operation } from '../../src/entrypoint/operation.js'
+import { describe, expect, test } from 'vitest'
 import {
   AlreadyBundledError,
   ExecutionRevertedError,
@@ -21,18 +20,18 @@ import {
   SignatureRejectedError,
   TimeRangeError,
   ValidationRejectedError,
-} from '../../src/errors/operationErrors.js'
-import { UnstakedEntityFullError } from '../../src/errors/ruleErrors.js'
-import { createBundleSizes } from '../../src/mempool/createBundleSizes.js'
+} from '../../src/base/errors/operationErrors.js'
+import { UnstakedEntityFullError } from '../../src/base/errors/ruleErrors.js'
+import { noMetrics } from '../../src/base/metrics/metrics.js'
+import type { Operation } from '../../src/erc4337/operation.js'
+import { createBundleSizes } from '../../src/mempool/bundleSizes.js'
 import { createMempool } from '../../src/mempool/createMempool.js'
-import { minimumReplacement } from '../../src/mempool/minimumReplacement.js'
-import type { Engine } from '../../src/validation/engine.js'
-import {
-  type BundlingChain,
-  settableAccountAbi,
-  startBundlingChain,
-} from '../support/chain/bundlingChain.js'
+import { minimumReplacement } from '../../src/mempool/decideAdmission.js'
+import type { Engine } from '../../src/simulation/engine.js'
 import { useDatabase } from '../support/database/database.js'
+import { openWorld, type World } from '../support/world/openWorld.js'
+import { settableAccountAbi } from '../support/world/settableAccounts.js'
+import { useFreshWorld } from '../support/world.js'
 
 const postgres = useDatabase()
 function database() {
@@ -47,7 +46,7 @@ const fail = encodeFunctionData({
 const stakeAbi = parseAbi(['function addStake(uint32 unstakeDelaySec) payable'])
 
 /** Stakes in the EntryPoint as the sender's owner would; the service has not looked yet. */
-async function stake({ anvil, entryPoint }: BundlingChain, sender: Address): Promise<void> {
+async function stake({ anvil, entryPoint }: World, sender: Address): Promise<void> {
   await anvil.request('anvil_impersonateAccount', [sender])
   await anvil.request('anvil_setBalance', [sender, numberToHex(parseEther('2'))])
   const data = encodeFunctionData({ abi: stakeAbi, functionName: 'addStake', args: [86_400] })
@@ -57,21 +56,13 @@ async function stake({ anvil, entryPoint }: BundlingChain, sender: Address): Pro
 }
 
 describe('admission', () => {
-  let chain: BundlingChain
-
-  beforeEach(async () => {
-    chain = await startBundlingChain(database(), { definition: { maxOperations: 6 } })
-  })
-
-  afterEach(async () => {
-    await chain.stop()
-  })
+  const chain = useFreshWorld({ definition: { maxOperations: 6 } }, postgres)
 
   const live = async (): Promise<Hex[]> => {
     const rows = await database()
       .selectFrom('operations')
       .select('hash')
-      .where('chain_id', '=', BigInt(chain.definition.chainId))
+      .where('chain_id', '=', BigInt(chain().definition.chainId))
       .where('state', 'in', ['pooled', 'bundled'])
       .execute()
     return rows.map(({ hash }) => hash)
@@ -85,68 +76,72 @@ describe('admission', () => {
   })
 
   test('stores an operation before it answers with its hash', async () => {
-    const op = chain.operation(await chain.createAccount())
-    const hash = await chain.admit(op)
-    expect(hash).toBe(chain.entryPoint.hash(op, chain.definition.chainId))
-    expect(await chain.stored(hash)).toMatchObject({ state: 'pooled', operation: op, attempts: 0 })
+    const op = chain().operation(await chain().createAccount())
+    const hash = await chain().admit(op)
+    expect(hash).toBe(chain().entryPoint.hash(op, chain().definition.chainId))
+    expect(await chain().stored(hash)).toMatchObject({
+      state: 'pooled',
+      operation: op,
+      attempts: 0,
+    })
   })
 
   test('answers a known operation with the same hash, pending or included, and asks nothing', async () => {
-    const sender = await chain.createAccount()
-    const op = chain.operation(sender)
-    const hash = await chain.admit(op)
-    await chain.configure(sender, { refuses: true })
-    expect(await chain.admit(op)).toBe(hash)
-    await chain.configure(sender, {})
-    await chain.settle()
-    expect(await chain.admit(op)).toBe(hash)
-    expect((await chain.stored(hash)).state).toBe('included')
+    const sender = await chain().createAccount()
+    const op = chain().operation(sender)
+    const hash = await chain().admit(op)
+    await chain().configure(sender, { refuses: true })
+    expect(await chain().admit(op)).toBe(hash)
+    await chain().configure(sender, {})
+    await chain().settle()
+    expect(await chain().admit(op)).toBe(hash)
+    expect((await chain().stored(hash)).state).toBe('included')
   })
 
   test('takes a dropped operation anew', async () => {
-    const sender = await chain.createAccount()
-    const op = chain.operation(sender)
-    const hash = await chain.admit(op)
-    await chain.configure(sender, { refuses: true })
-    await chain.round()
-    expect((await chain.stored(hash)).state).toBe('dropped')
-    await chain.configure(sender, {})
-    expect(await chain.admit(op)).toBe(hash)
-    expect(await chain.stored(hash)).toMatchObject({ state: 'pooled', reason: null })
-    await chain.settle()
-    expect((await chain.stored(hash)).state).toBe('included')
+    const sender = await chain().createAccount()
+    const op = chain().operation(sender)
+    const hash = await chain().admit(op)
+    await chain().configure(sender, { refuses: true })
+    await chain().round()
+    expect((await chain().stored(hash)).state).toBe('dropped')
+    await chain().configure(sender, {})
+    expect(await chain().admit(op)).toBe(hash)
+    expect(await chain().stored(hash)).toMatchObject({ state: 'pooled', reason: null })
+    await chain().settle()
+    expect((await chain().stored(hash)).state).toBe('included')
   })
 
   test('replaces an operation for 10 % more on both fees and for nothing less', async () => {
-    const op = chain.operation(await chain.createAccount())
-    const first = await chain.admit(op)
+    const op = chain().operation(await chain().createAccount())
+    const first = await chain().admit(op)
     const tooLittle = { ...repriced(op, 110n), maxPriorityFeePerGas: op.maxPriorityFeePerGas }
-    await expect(chain.admit(tooLittle)).rejects.toBeInstanceOf(ReplacementUnderpricedError)
-    const second = await chain.admit(repriced(op, 110n))
-    expect(await chain.stored(first)).toMatchObject({
+    await expect(chain().admit(tooLittle)).rejects.toBeInstanceOf(ReplacementUnderpricedError)
+    const second = await chain().admit(repriced(op, 110n))
+    expect(await chain().stored(first)).toMatchObject({
       state: 'replaced',
       reason: expect.stringContaining(second),
     })
     expect(await live()).toEqual([second])
-    await chain.settle()
-    expect((await chain.stored(second)).state).toBe('included')
+    await chain().settle()
+    expect((await chain().stored(second)).state).toBe('included')
   })
 
   test('does not replace an operation in a signed bundle', async () => {
-    const op = chain.operation(await chain.createAccount())
-    await chain.anvil.request('evm_setAutomine', [false])
-    await chain.admit(op)
-    await chain.round()
-    await expect(chain.admit(repriced(op, 200n))).rejects.toBeInstanceOf(AlreadyBundledError)
+    const op = chain().operation(await chain().createAccount())
+    await chain().setAutomine(false)
+    await chain().admit(op)
+    await chain().round()
+    await expect(chain().admit(repriced(op, 200n))).rejects.toBeInstanceOf(AlreadyBundledError)
   })
 
   test('leaves one of many operations that come for one nonce at the same time', async () => {
-    const op = chain.operation(await chain.createAccount())
+    const op = chain().operation(await chain().createAccount())
     const rivals = Array.from({ length: 12 }, (_, i) => repriced(op, 100n + BigInt(i * 15)))
-    const results = await Promise.allSettled(rivals.map(chain.admit))
+    const results = await Promise.allSettled(rivals.map((op) => chain().admit(op)))
     const [winner, ...others] = await live()
     expect(others).toEqual([])
-    const { maxFeePerGas } = minimumReplacement((await chain.stored(winner!)).operation)
+    const { maxFeePerGas } = minimumReplacement((await chain().stored(winner!)).operation)
     for (const [i, result] of results.entries()) {
       if (result.status === 'fulfilled') continue
       expect(result.reason).toBeInstanceOf(ReplacementUnderpricedError)
@@ -155,17 +150,17 @@ describe('admission', () => {
   })
 
   test('gives the same operation sent many times at once one row and one hash', async () => {
-    const op = chain.operation(await chain.createAccount())
-    const hashes = await Promise.all(Array.from({ length: 10 }, () => chain.admit(op)))
+    const op = chain().operation(await chain().createAccount())
+    const hashes = await Promise.all(Array.from({ length: 10 }, () => chain().admit(op)))
     expect(await live()).toEqual([...new Set(hashes)])
   })
 
   test('limits the pending operations of a sender exactly, also when they come at once', async () => {
-    const sender = await chain.createAccount()
+    const sender = await chain().createAccount()
     const ops = [0n, 1n, 2n, 3n, 4n, 5n].map((key) =>
-      chain.operation(sender, { nonce: key << 64n }),
+      chain().operation(sender, { nonce: key << 64n }),
     )
-    const results = await Promise.allSettled(ops.map(chain.admit))
+    const results = await Promise.allSettled(ops.map((op) => chain().admit(op)))
     const refusals = results.flatMap((r) => (r.status === 'rejected' ? [r.reason] : []))
     expect(refusals).toHaveLength(2)
     for (const reason of refusals) {
@@ -175,7 +170,7 @@ describe('admission', () => {
   })
 
   test('sees the stake of a sender in a block that comes while its operation is validated', async () => {
-    const ruled = await startBundlingChain(database(), {
+    const ruled = await openWorld(database(), {
       definition: { rules: 'full', maxOperationsPerSender: 1, minimumUnstakeDelay: 1 },
     })
     try {
@@ -202,7 +197,7 @@ describe('admission', () => {
         sizes,
         heads,
         engine,
-        onRulesChecked: () => {},
+        metrics: noMetrics,
       })
       const second = ruled.operation(sender, { nonce: 1n << 64n })
       const options = { appId, simulateExecution: false }
@@ -215,24 +210,26 @@ describe('admission', () => {
 
   test('limits the pool as a whole, but lets replacements and better offers through', async () => {
     const ops: Operation[] = []
-    for (let i = 0; i < 8; i++) ops.push(chain.operation(await chain.createAccount()))
-    for (const op of ops.slice(0, 6)) await chain.admit(op)
-    await expect(chain.admit(ops[6]!)).rejects.toBeInstanceOf(MempoolFullError)
-    const replacing = await chain.admit(repriced(ops[0]!, 110n))
+    for (let i = 0; i < 8; i++) ops.push(chain().operation(await chain().createAccount()))
+    for (const op of ops.slice(0, 6)) await chain().admit(op)
+    await expect(chain().admit(ops[6]!)).rejects.toBeInstanceOf(MempoolFullError)
+    const replacing = await chain().admit(repriced(ops[0]!, 110n))
     expect(await live()).toHaveLength(6)
 
-    const better = await chain.admit(repriced(ops[7]!, 200n))
+    const better = await chain().admit(repriced(ops[7]!, 200n))
     expect(await live()).toHaveLength(6)
     expect(await live()).toEqual(expect.arrayContaining([better, replacing]))
-    const hashes = ops.slice(1, 6).map((op) => chain.entryPoint.hash(op, chain.definition.chainId))
-    const stored = await Promise.all(hashes.map(chain.stored))
+    const hashes = ops
+      .slice(1, 6)
+      .map((op) => chain().entryPoint.hash(op, chain().definition.chainId))
+    const stored = await Promise.all(hashes.map(chain().stored))
     const [evicted, ...more] = stored.filter(({ state }) => state === 'dropped')
     expect(more).toEqual([])
     expect(evicted).toMatchObject({
       reasonCode: 'EVICTED',
       reason: expect.stringContaining(better),
     })
-    expect(await chain.status(evicted!.hash)).toMatchObject({
+    expect(await chain().status(evicted!.hash)).toMatchObject({
       state: 'DROPPED_FROM_BUNDLER_MEMPOOL',
       message: expect.stringContaining('the pool was full'),
     })
@@ -240,16 +237,16 @@ describe('admission', () => {
 
   test('asks a paymaster to cover all its pending operations, at once or one by one', async () => {
     const senders = [
-      await chain.createAccount(),
-      await chain.createAccount(),
-      await chain.createAccount(),
+      await chain().createAccount(),
+      await chain().createAccount(),
+      await chain().createAccount(),
     ]
-    const prefund = chain.entryPoint.requiredPrefund(
-      chain.operation(senders[0]!, { paymaster: senders[0]! }),
+    const prefund = chain().entryPoint.requiredPrefund(
+      chain().operation(senders[0]!, { paymaster: senders[0]! }),
     )
-    const paymaster = await chain.createAccount(prefund * 2n + prefund / 2n)
-    const ops = senders.map((sender) => chain.operation(sender, { paymaster }))
-    const results = await Promise.allSettled(ops.map(chain.admit))
+    const paymaster = await chain().createAccount(prefund * 2n + prefund / 2n)
+    const ops = senders.map((sender) => chain().operation(sender, { paymaster }))
+    const results = await Promise.allSettled(ops.map((op) => chain().admit(op)))
     const refusals = results.flatMap((r) => (r.status === 'rejected' ? [r.reason] : []))
     expect(refusals).toHaveLength(1)
     expect(refusals[0]).toBeInstanceOf(PaymasterDepositError)
@@ -258,18 +255,18 @@ describe('admission', () => {
   })
 
   test('a replacement needs only its own share of the deposit', async () => {
-    const sender = await chain.createAccount()
-    const op = chain.operation(sender, { paymaster: sender })
-    const paymaster = await chain.createAccount(
-      (chain.entryPoint.requiredPrefund(op) * 115n) / 100n,
+    const sender = await chain().createAccount()
+    const op = chain().operation(sender, { paymaster: sender })
+    const paymaster = await chain().createAccount(
+      (chain().entryPoint.requiredPrefund(op) * 115n) / 100n,
     )
-    await chain.admit({ ...op, paymaster })
-    await chain.admit(repriced({ ...op, paymaster }, 110n))
+    await chain().admit({ ...op, paymaster })
+    await chain().admit(repriced({ ...op, paymaster }, 110n))
     expect(await live()).toHaveLength(1)
   })
 
   const refused = (fields: Partial<Operation>) => async () =>
-    chain.admit(chain.operation(await chain.createAccount(), fields))
+    chain().admit(chain().operation(await chain().createAccount(), fields))
 
   test.each([
     ['a wrong signature', { signature: '0x' }, SignatureRejectedError],
@@ -295,21 +292,23 @@ describe('admission', () => {
   })
 
   test('refuses an operation that is not valid yet or not for long', async () => {
-    const paymaster = await chain.createAccount()
+    const paymaster = await chain().createAccount()
     const now = BigInt(Math.floor(Date.now() / 1000))
     for (const validationData of [(now + 600n) << 208n, (now + 20n) << 160n]) {
-      await chain.configure(paymaster, { validationData })
+      await chain().configure(paymaster, { validationData })
       await expect(refused({ paymaster })()).rejects.toBeInstanceOf(TimeRangeError)
     }
   })
 
   test('runs the call only when asked to', async () => {
-    const op = chain.operation(await chain.createAccount(), { callData: fail })
-    const options = { appId: chain.appId, simulateExecution: true }
-    const error = await chain.mempool.admit(chain.entryPoint, op, options).catch((e) => e)
+    const op = chain().operation(await chain().createAccount(), { callData: fail })
+    const options = { appId: chain().appId, simulateExecution: true }
+    const error = await chain()
+      .services.admit(chain().entryPoint, op, options)
+      .catch((e) => e)
     expect(error).toBeInstanceOf(ExecutionRevertedError)
     expect(error.message).toContain('no, thanks')
-    await chain.admit(op)
+    await chain().admit(op)
     expect(await live()).toHaveLength(1)
   })
 })

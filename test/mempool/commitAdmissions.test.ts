@@ -2,12 +2,12 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import { type Address, type Hex, numberToHex } from 'viem'
 import { beforeAll, expect, test } from 'vitest'
-import { UnavailableError } from '../../src/errors/requestErrors.js'
+import { UnavailableError } from '../../src/base/errors/requestErrors.js'
+import { type Database, openDatabase } from '../../src/db/database.js'
 import { commitAdmissions } from '../../src/mempool/commitAdmissions.js'
 import type { AdmissionDecision } from '../../src/mempool/decideAdmission.js'
+import { lockPool } from '../../src/mempool/pool/bounds.js'
 import type { Admission } from '../../src/mempool/poolView.js'
-import { type Database, openDatabase } from '../../src/store/database.js'
-import { lockPool } from '../../src/store/pool/lockPool.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
 import { silent } from '../support/logger.js'
@@ -129,7 +129,7 @@ test('transactions of any size decide and store what one by one would', async ()
 
 test('several processes at once keep every limit, and lose nothing that they took', async () => {
   const { database, connection } = postgres()
-  const processes = [1, 2, 3].map(() => openDatabase(connection, silent, 2))
+  const processes = [1, 2, 3].map(() => openDatabase(connection, silent, { size: 2 }))
   try {
     await fc.assert(
       fc.asyncProperty(fc.array(shape, { maxLength: 45 }), async (shapes) => {
@@ -172,7 +172,7 @@ test('several processes at once keep every limit, and lose nothing that they too
   }
 })
 
-test('whoever gives way is told to the app, also when it came in the same transaction', async () => {
+test('the app is notified of an operation that gives way, also when it came in the same transaction', async () => {
   const { database } = postgres()
   const id = ++chainId
   const [appId] = apps
@@ -234,7 +234,7 @@ async function fillPool(database: Database, id: number) {
   return { queue: queue.map((each) => admissionOf(id, each).entry.hash), rich }
 }
 
-test('what waits behind an operation that gives way leaves with it, and its app is told', async () => {
+test('what waits behind an operation that gives way leaves with it, and its app is notified', async () => {
   const { database } = postgres()
   const id = ++chainId
   const { queue, rich } = await fillPool(database, id)
@@ -284,7 +284,7 @@ test('a process that stands still inside an admission is cut off; the others go 
     app: 0,
     prefund: 1n,
   }
-  const stuck = openDatabase(connection, silent, 1)
+  const stuck = openDatabase(connection, silent, { size: 1 })
   const broken = stuck.transaction().execute(async (trx) => {
     await lockPool(trx, id)
     const refusals: unknown[] = []

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
+import { toInterfaceOperation } from '../../src/cli/devnet/simpleAccount.js'
 import { type Json, result, rpc } from '../support/http/jsonRpc.js'
 import { webhookApi } from '../support/http/webhookApi.js'
 import { useWebhookServer } from '../support/http/webhookServer.js'
@@ -42,6 +42,7 @@ const still: Readonly<Record<string, string>> = {
   purser_data_fee_compared_total: 'the chain has no data fee',
   purser_db_pool_used: 'a connection is in use for moments',
   purser_db_pool_waiting: 'there are connections enough',
+  purser_decisions_unrecorded_total: 'few are refused',
   purser_executor_in_flight: 'all bundles are mined',
   purser_index_lag_blocks: 'the index has read the head',
   purser_internal_errors_total: 'there is none',

@@ -1,28 +1,26 @@
 import { type Address, parseEther, parseGwei } from 'viem'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { detectChainRules } from '../../src/chain/chainRules.js'
 import { comingBlockOverride } from '../../src/chain/comingBlock.js'
 import { startHeadFollower } from '../../src/chain/headFollower.js'
 import { createNodeClient, type NodeClient } from '../../src/chain/nodeClient.js'
 import { getBlock, getLogs, getLogsOfBlocks } from '../../src/chain/nodeReads.js'
-import { checkChain } from '../../src/check/parts/checkChain.js'
-import { checkNodes } from '../../src/check/parts/checkNodes.js'
-import type { Version } from '../../src/entrypoint/entryPoint.js'
+import { checkChain } from '../../src/cli/check/parts/checkChain.js'
+import { checkNodes } from '../../src/cli/check/parts/checkNodes.js'
+import type { Version } from '../../src/erc4337/entryPoint.js'
 import { createRandom } from '../evm/random.js'
-import { type MixedBundling, startMixedBundling } from '../support/chain/mixedBundling.js'
 import { alarms, openChainEngine } from '../support/chain/openChainEngine.js'
 import { admitEstimated, payers } from '../support/chain/payingOperations.js'
-import { useDatabase } from '../support/database/database.js'
+import type { Anvil } from '../support/chain/startAnvil.js'
 import { silent } from '../support/logger.js'
 import { type NodeKind, nodeKind } from '../support/nodes/nodeKind.js'
-import type { TestNode } from '../support/nodes/startNode.js'
-import { VERSIONS } from '../support/tanks/tankChain.js'
 import { until } from '../support/until.js'
+import { VERSIONS } from '../support/world/versionChain.js'
+import { useWorld } from '../support/world.js'
 
 /* What Purser asks of a node, asked of nodes that are not anvil; `npm run test:nodes` asks geth too. */
 
 const kinds: readonly NodeKind[] = nodeKind() === 'anvil' ? ['hardhat'] : [nodeKind()]
-const postgres = useDatabase()
 const fees = { maxFeePerGas: parseGwei('5'), maxPriorityFeePerGas: parseGwei('1') }
 
 /** What each client is known to lack; see docs/nodes.md. */
@@ -31,34 +29,36 @@ const tracerOf: Readonly<Record<NodeKind, 'native' | 'script' | undefined>> = {
   hardhat: undefined,
   'hardhat-op': undefined,
   geth: 'native',
+  amsterdam: 'native',
 }
 
 describe.each(kinds)('on %s', (kind) => {
-  let bundling: MixedBundling
-  let started: TestNode
+  const bundling = useWorld({
+    definition: { rules: 'full', dataFee: kind === 'hardhat-op' ? 'opStack' : 'none' },
+    kind,
+  })
+  let started: Anvil
   let node: NodeClient
   const tanks = new Map<Version, Address>()
 
   beforeAll(async () => {
-    const dataFee = kind === 'hardhat-op' ? 'opStack' : 'none'
-    bundling = await startMixedBundling(
-      postgres().database,
-      { dataFee },
-      { kind, prepare: async () => {} },
-    )
-    started = bundling.anvil as TestNode
-    node = bundling.context.node
+    started = bundling().anvil
+    node = bundling().context.node
     for (const version of VERSIONS)
-      tanks.set(version, await bundling.chains[version].createTank(0, { wei: parseEther('50') }))
+      tanks.set(
+        version,
+        await bundling()
+          .at(version)
+          .createTank(0, { wei: parseEther('50') }),
+      )
   })
-  afterAll(() => bundling?.stop())
 
-  const balance = () => bundling.balanceOf(bundling.executors[0]!.address)
+  const balance = () => bundling().balanceOf(bundling().executors[0]!.address)
   const bundlesOf = () =>
-    postgres()
+    bundling()
       .database.selectFrom('bundles')
       .select(['state', 'cost', 'transaction_hash'])
-      .where('chain_id', '=', BigInt(bundling.chainId))
+      .where('chain_id', '=', BigInt(bundling().chainId))
       .orderBy('id')
       .execute()
 
@@ -73,7 +73,7 @@ describe.each(kinds)('on %s', (kind) => {
   })
 
   test.each(VERSIONS)('our EVM agrees with it about EntryPoint v%s', async (version) => {
-    const chain = bundling.chains[version]
+    const chain = bundling().at(version)
     const { engine, logged, ran, close } = await openChainEngine(started.nodeUrl, chain)
     try {
       const seed = `engines ${version}`
@@ -89,7 +89,7 @@ describe.each(kinds)('on %s', (kind) => {
   })
 
   test('it traces validations as its client does', async () => {
-    const looked = await checkChain(node, bundling.definition)
+    const looked = await checkChain(node, bundling().definition)
     const tracer = tracerOf[kind]
     const text =
       tracer === undefined
@@ -100,13 +100,13 @@ describe.each(kinds)('on %s', (kind) => {
   })
 
   test('purser check finds a node that it can use', async () => {
-    const { findings, usable } = await checkNodes(bundling.definition, silent)
+    const { findings, usable } = await checkNodes(bundling().definition, silent)
     expect(findings.filter(({ level }) => level === 'fault')).toEqual([])
-    expect(usable).toEqual([started.rpcUrl])
+    expect(usable).toEqual(bundling().definition.rpcUrls)
   })
 
   describe.each(VERSIONS)('operations of EntryPoint v%s', (version) => {
-    test('are estimated, admitted, bundled and booked to the wei, whoever pays', async () => {
+    test('are estimated, admitted, bundled and booked to the wei, in every mode', async () => {
       const random = createRandom(version.charCodeAt(2))
       const tank = tanks.get(version)!
       const before = await balance()
@@ -114,11 +114,11 @@ describe.each(kinds)('on %s', (kind) => {
       let earned = 0n
       for (const payer of payers) {
         const choice = { random, version, payer, tank, fees }
-        const { hash } = await admitEstimated(postgres().database, bundling, choice)
-        await bundling.round()
-        await bundling.settle()
-        expect((await bundling.stored(hash)).state).toBe('included')
-        const receipt = await bundling.receipt(hash)
+        const { hash } = await admitEstimated(bundling().database, bundling(), choice)
+        await bundling().round()
+        await bundling().settle()
+        expect((await bundling().stored(hash)).state).toBe('included')
+        const receipt = await bundling().receipt(hash)
         expect(receipt.success).toBe(true)
         earned += receipt.actualGasCost
       }
@@ -131,24 +131,24 @@ describe.each(kinds)('on %s', (kind) => {
 
   /** An operation by which a plain key becomes an account, estimated, paid by itself and admitted. */
   const admitDelegated = async (version: '0.8' | '0.9') => {
-    const chain = bundling.chains[version]
+    const chain = bundling().at(version)
     const seed = `delegated ${version}`
     const drafted = { ...(await chain.draft('delegated', seed)), ...fees }
     await chain.fund(drafted.sender)
-    const gas = await bundling.estimate(chain.entryPoint, drafted)
+    const gas = await bundling().estimate(chain.entryPoint, drafted)
     const { callGasLimit, verificationGasLimit, preVerificationGas } = gas
     const limits = { callGasLimit, verificationGasLimit, preVerificationGas }
     const signed = await chain.sign({ ...drafted, ...limits }, seed)
-    return { sender: drafted.sender, hash: await bundling.admit(chain.entryPoint, signed) }
+    return { sender: drafted.sender, hash: await bundling().admit(signed, chain.entryPoint) }
   }
 
   test.runIf(kind !== 'hardhat-op').each(['0.8', '0.9'] as const)(
     'a key is delegated (EIP-7702) by v%s',
     async (version) => {
       const { sender, hash } = await admitDelegated(version)
-      await bundling.settle()
-      expect((await bundling.receipt(hash)).success).toBe(true)
-      expect((await bundling.tester.getCode({ address: sender }))?.slice(0, 8)).toBe('0xef0100')
+      await bundling().settle()
+      expect((await bundling().receipt(hash)).success).toBe(true)
+      expect((await bundling().tester.getCode({ address: sender }))?.slice(0, 8)).toBe('0xef0100')
     },
   )
 
@@ -158,15 +158,15 @@ describe.each(kinds)('on %s', (kind) => {
       const { hash } = await admitDelegated('0.8')
       const choice = { random: createRandom(8), version: '0.8', payer: 'tank', fees } as const
       const tank = tanks.get('0.8')!
-      const plain = await admitEstimated(postgres().database, bundling, { ...choice, tank })
+      const plain = await admitEstimated(bundling().database, bundling(), { ...choice, tank })
       const before = await balance()
       await until(async () => {
-        await bundling.round()
-        const ended = await Promise.all([hash, plain.hash].map((each) => bundling.stored(each)))
+        await bundling().round()
+        const ended = await Promise.all([hash, plain.hash].map((each) => bundling().stored(each)))
         return ended.every(({ state }) => state === 'dropped' || state === 'included')
       })
-      expect((await bundling.stored(hash)).state).toBe('dropped')
-      const { success, actualGasCost } = await bundling.receipt(plain.hash)
+      expect((await bundling().stored(hash)).state).toBe('dropped')
+      const { success, actualGasCost } = await bundling().receipt(plain.hash)
       expect(success).toBe(true)
       const carried = (await bundlesOf()).filter(({ state }) => state === 'included').at(-1)!
       // What the chain refused has cost nobody anything.
@@ -175,28 +175,28 @@ describe.each(kinds)('on %s', (kind) => {
   )
 
   test('an operation whose block it drops waits again and is included anew', async () => {
-    const { tester } = bundling
+    const { tester } = bundling()
     const random = createRandom(9)
     const tank = tanks.get('0.7')!
     const choice = { random, version: '0.7', payer: 'tank', tank, fees } as const
-    const { hash } = await admitEstimated(postgres().database, bundling, choice)
+    const { hash } = await admitEstimated(bundling().database, bundling(), choice)
     const id = await tester.snapshot()
-    await bundling.settle()
-    const first = await bundling.receipt(hash)
+    await bundling().settle()
+    const first = await bundling().receipt(hash)
     await tester.revert({ id })
     // A branch that grew beyond the one that is gone.
     await tester.mine({ blocks: 3 })
-    await bundling.round()
-    expect((await bundling.stored(hash)).state).not.toBe('included')
-    await bundling.settle()
-    const again = await bundling.receipt(hash)
+    await bundling().round()
+    expect((await bundling().stored(hash)).state).not.toBe('included')
+    await bundling().settle()
+    const again = await bundling().receipt(hash)
     expect(again.success).toBe(true)
     expect(again.receipt.blockHash).not.toBe(first.receipt.blockHash)
   })
 
   test('it reads logs by ranges and by block, and refuses those of a block it does not have', async () => {
     const head = await node.head()
-    const address = bundling.chains['0.7'].entryPoint.address
+    const address = bundling().at('0.7').entryPoint.address
     const filter = { address, topics: [] } as const
     const range = await getLogs(node, { ...filter, fromBlock: 0n, toBlock: head.number })
     expect(range.length).toBeGreaterThan(0)
@@ -209,13 +209,13 @@ describe.each(kinds)('on %s', (kind) => {
 
   test('a block that it announces is heard without polling', async () => {
     const own = createNodeClient({ urls: [started.nodeUrl], logger: silent })
-    const definition = { chainId: bundling.chainId, pollInterval: 1_000_000_000 }
+    const definition = { chainId: bundling().chainId, pollInterval: 1_000_000_000 }
     const settings = { node: own, definition, logger: silent, headsUrl: started.wsUrl }
     const heads = await startHeadFollower(settings)
     try {
       const before = heads.current().number
       await until(async () => {
-        await bundling.tester.mine({ blocks: 1 })
+        await bundling().tester.mine({ blocks: 1 })
         return heads.current().number > before
       })
       const mined = (await own.head()).number

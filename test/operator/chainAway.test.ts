@@ -1,8 +1,13 @@
+import { symlinkSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, createServer as createSocketServer } from 'node:net'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type PublicChain, startPublicChain } from '../support/chain/publicChain.js'
+import { useDatabase } from '../support/database/database.js'
+import { databaseUrlOf } from '../support/database/databaseUrl.js'
 import { type Json, rpc } from '../support/http/jsonRpc.js'
+import { quietPort } from '../support/quietPort.js'
 import { commandsOn, expectOneSentence } from '../support/service/cliAnswers.js'
 import { clientView } from '../support/service/clientView.js'
 import { devAccount, receiptOf } from '../support/service/devAccount.js'
@@ -20,6 +25,7 @@ import { until } from '../support/until.js'
 
 const AWAY = 1_512
 
+const postgres = useDatabase()
 let chain: PublicChain
 let other: PublicChain
 let folder = ''
@@ -31,15 +37,6 @@ afterAll(async () => {
   await Promise.all([chain.stop(), other.stop()])
   removeDataFolder(folder)
 })
-
-/** A port on which nothing listens yet. */
-async function freePort(): Promise<number> {
-  const server = createSocketServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 /** A node of the second chain that begins to answer on the port. */
 async function answerOn(port: number): Promise<Server> {
@@ -74,7 +71,7 @@ async function ready(service: RunningService, query = '') {
 
 describe('a chain whose node is away when the service starts', () => {
   test('takes no other chain with it, is refused with -32005, and is served when its node comes', async () => {
-    const port = await freePort()
+    const port = await quietPort()
     const away = servedChain({ chainId: AWAY, rpcUrl: `http://127.0.0.1:${port}/a-secret-path` })
     const service = await serveWith([servedChain(chain), away])
     let node: Server | undefined
@@ -132,6 +129,34 @@ describe('a chain whose node is away when the service starts', () => {
     expect(processesOn(folder)).toEqual([])
   })
 
+  test('without a database, the service says so, and starts once it is there', async () => {
+    const port = await quietPort()
+    const sockets = join(folder, 'sockets')
+    const { connection } = postgres()
+    if (!('socketFolder' in connection)) throw new Error('The tests use a socket.')
+    const url = databaseUrlOf(postgres()).replace(
+      encodeURIComponent(connection.socketFolder),
+      encodeURIComponent(sockets),
+    )
+    const environment = servedChains([servedChain(chain)], { DATABASE_URL: url })
+    const args = ['serve', ...flags(), '--port', String(port)]
+    const starting = startService(args, environment)
+    const ask = (path: string) => fetch(`http://127.0.0.1:${port}${path}`).catch(() => undefined)
+    const unready = await until(() => ask('/health/ready'))
+    expect(unready.status).toBe(503)
+    expect(await unready.json()).toMatchObject({ checks: { database: false } })
+    expect((await ask('/health/live'))?.status).toBe(200)
+    // A second look has failed before it comes.
+    await until(() => ask('/health/ready'))
+    symlinkSync(connection.socketFolder, sockets)
+    const service = await starting
+    expect((await ready(service)).status).toBe(200)
+    const lines = service.output().split('\n')
+    expect(lines.filter((line) => line.includes('the database does not answer'))).toHaveLength(1)
+    expect(lines.filter((line) => line.includes('the database answers'))).toHaveLength(1)
+    expect((await service.end('SIGTERM')).code).toBe(0)
+  })
+
   test('that accepts connections and never answers does not hold the others up', async () => {
     const silent = createSocketServer(() => {})
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
@@ -167,7 +192,7 @@ describe('mistakes stay mistakes', () => {
       /no EntryPoint 0\.6/,
     ],
   ]
-  test.each(cases)('%s, beside a chain that works', async (_, wrong, text) => {
+  test.each(cases)('%s, with a second chain that works', async (_, wrong, text) => {
     const args = ['serve', ...flags(), '--log-level', 'error']
     const { code, stdout, stderr } = await runCli(args, servedChains([servedChain(other), wrong()]))
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })

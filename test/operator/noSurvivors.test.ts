@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, rmSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { test as base, describe, expect } from 'vitest'
 import { result } from '../support/http/jsonRpc.js'
 import { commandsOn } from '../support/service/cliAnswers.js'
 import { descendantsOf, isAlive, processesOn } from '../support/service/processes.js'
@@ -15,13 +15,16 @@ import {
 } from '../support/service/startPurser.js'
 import { until } from '../support/until.js'
 
-let folder = ''
-beforeEach(() => {
-  folder = makeDataFolder()
+/** A data folder for each test: all run at once, because they mostly wait for watchdogs to give up. */
+const test = base.extend<{ folder: string }>({
+  folder: async ({ task: _ }, use) => {
+    const folder = makeDataFolder()
+    await use(folder)
+    removeDataFolder(folder)
+  },
 })
-afterEach(() => removeDataFolder(folder))
 
-const flags = () => ['--data', folder, '--port', '0', '--log-level', 'warn']
+const flags = (folder: string) => ['--data', folder, '--port', '0', '--log-level', 'warn']
 
 /** Resolves when the child says that the service is ready, to the ids of all that it has started. */
 async function readyPids(child: ChildProcess): Promise<number[]> {
@@ -34,16 +37,16 @@ async function readyPids(child: ChildProcess): Promise<number[]> {
   return descendantsOf(child.pid!)
 }
 
-async function expectNobody(pids: readonly number[]): Promise<void> {
+async function expectNobody(folder: string, pids: readonly number[]): Promise<void> {
   await until(async () => !pids.some(isAlive))
   await until(async () => processesOn(folder).length === 0)
 }
 
 describe('npm start', () => {
-  test.each(['SIGTERM', 'SIGKILL', 'SIGINT'] as const)(
+  test.concurrent.for(['SIGTERM', 'SIGKILL', 'SIGINT'] as const)(
     'that gets %s leaves no process',
-    async (signal) => {
-      const child = spawn('npm', ['start', '--', ...flags()], {
+    async (signal, { folder }) => {
+      const child = spawn('npm', ['start', '--', ...flags(folder)], {
         stdio: ['ignore', 'pipe', 'inherit'],
         env: { ...process.env, npm_config_loglevel: 'silent' },
       })
@@ -51,38 +54,41 @@ describe('npm start', () => {
       // Node.js, PostgreSQL, anvil and what they need.
       expect(pids.length).toBeGreaterThan(3)
       child.kill(signal)
-      await expectNobody(pids)
+      await expectNobody(folder, pids)
     },
   )
 })
 
 describe('a killed service', () => {
-  test('leaves no process when no other Purser takes over', async () => {
-    const child = spawnCli(['dev', ...flags()])
+  test.concurrent('leaves no process when no other Purser takes over', async ({ folder }) => {
+    const child = spawnCli(['dev', ...flags(folder)])
     const pids = await readyPids(child)
     child.kill('SIGKILL')
-    await expectNobody(pids)
+    await expectNobody(folder, pids)
     const again = await startPurser(folder)
     expect((await again.end('SIGTERM')).code).toBe(0)
   })
 
-  test('leaves none either when its data folder was deleted', async () => {
-    const child = spawnCli(['dev', ...flags()])
+  test.concurrent('leaves none either when its data folder was deleted', async ({ folder }) => {
+    const child = spawnCli(['dev', ...flags(folder)])
     const pids = await readyPids(child)
-    rmSync(folder, { recursive: true })
+    // The service writes on meanwhile.
+    rmSync(folder, { recursive: true, maxRetries: 20, retryDelay: 20 })
     child.kill('SIGKILL')
-    await expectNobody(pids)
+    await expectNobody(folder, pids)
   })
 
-  test('leaves database and chain to the next one, which keeps them', async () => {
+  test.concurrent('leaves database and chain to the next one, which keeps them', async ({
+    folder,
+  }) => {
     const first = await startPurser(folder)
     const pids = descendantsOf(first.process.pid!)
     await first.end('SIGKILL')
     const second = await startPurser(folder)
     try {
-      const guardians = pids.filter((pid) => !isAlive(pid)).length
-      expect(guardians).toBeLessThan(pids.length)
-      // Longer than the grace of the first one's guardians.
+      const watchdogs = pids.filter((pid) => !isAlive(pid)).length
+      expect(watchdogs).toBeLessThan(pids.length)
+      // Longer than the grace of the first one's watchdogs.
       const from = Date.now()
       await until(async () => Date.now() - from > 15_000)
       expect(await result(second.info.bundlerUrl, 'eth_chainId', [])).toBe('0x7a69')
@@ -90,12 +96,12 @@ describe('a killed service', () => {
     } finally {
       expect((await second.end('SIGTERM')).code).toBe(0)
     }
-    await expectNobody(pids)
+    await expectNobody(folder, pids)
   })
 })
 
-/** How many guardians the database and the chain of the folder have, whoever started them. */
-function countGuardians(): number {
+/** How many watchdogs the database and the chain of the folder have, whoever started them. */
+function countWatchdogs(folder: string): number {
   const server = Number.parseInt(
     readFileSync(`${folder}/postgres/cluster/postmaster.pid`, 'utf8'),
     10,
@@ -103,10 +109,12 @@ function countGuardians(): number {
   const chain = JSON.parse(readFileSync(`${folder}/chain-31337.process.json`, 'utf8')) as {
     pid: number
   }
-  return [server, chain.pid].flatMap((ward) => processesOn(`purser-guardian ${ward} `)).length
+  return [server, chain.pid].flatMap((ward) => processesOn(`purser-watchdog ${ward} `)).length
 }
 
-test('whoever takes over after a kill is the only one with guardians', async () => {
+test.concurrent('the process that takes over after a kill is the only one with watchdogs', async ({
+  folder,
+}) => {
   let service = await startPurser(folder)
   const pids = [...descendantsOf(service.process.pid!)]
   try {
@@ -115,16 +123,16 @@ test('whoever takes over after a kill is the only one with guardians', async () 
       service = await startPurser(folder)
       pids.push(...descendantsOf(service.process.pid!))
       // One left over would end the database as soon as a look finds nobody connected: in the next gap.
-      expect(countGuardians()).toBe(2)
+      expect(countWatchdogs(folder)).toBe(2)
     }
   } finally {
     await service.end('SIGTERM')
   }
-  await expectNobody(pids)
+  await expectNobody(folder, pids)
 })
 
-test('a killed command leaves no database', async () => {
-  const first = await startService(['dev', ...flags()])
+test.concurrent('a killed command leaves no database', async ({ folder }) => {
+  const first = await startService(['dev', ...flags(folder)])
   await first.end('SIGTERM')
   const command = spawnCli(['audit', 'verify', '--data', folder])
   const pids = await until(async () => {
@@ -133,5 +141,5 @@ test('a killed command leaves no database', async () => {
   })
   command.kill('SIGKILL')
   await once(command, 'exit')
-  await expectNobody(pids)
+  await expectNobody(folder, pids)
 })

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { devKey } from '../../src/devnet/devKeys.js'
+import { devKey } from '../../src/cli/devnet/devKeys.js'
+import type { Database } from '../../src/db/database.js'
 import { checkReadiness } from '../../src/service/checkReadiness.js'
-import type { Database } from '../../src/store/database.js'
-import { audited, listAudit } from '../../src/store/tenants/audit.js'
-import { rewrapSecrets } from '../../src/tenancy/rewrapSecrets.js'
-import { decryptSecret, encryptSecret } from '../../src/tenancy/secrets.js'
+import { audited, listAudit } from '../../src/tenants/audit.js'
+import { rewrapSecrets } from '../../src/tenants/masterKey.js'
+import { decryptSecret, encryptSecret } from '../../src/tenants/secrets.js'
 import { testActor } from '../support/actor.js'
 import { type PublicChain, startPublicChain } from '../support/chain/publicChain.js'
 import { createApp } from '../support/database/createApp.js'
@@ -35,7 +35,12 @@ describe('a service whose administration has a port of its own', () => {
   beforeAll(async () => {
     chain = await startPublicChain(1_502)
     const { chainId, rpcUrl } = chain
-    const own = { chainId, rpcUrls: [rpcUrl], executorKeys: ['env:EXECUTOR'], pollInterval: 50 }
+    const own = {
+      chainId,
+      rpcUrls: [rpcUrl],
+      executorKeys: ['env:EXECUTOR'],
+      facts: { pollInterval: 50 },
+    }
     environment = {
       DATABASE_URL: databaseUrlOf(external()),
       EXECUTOR: devKey(1),

@@ -1,9 +1,14 @@
 import { randomBytes } from 'node:crypto'
+import { get, type IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createUser } from '../../src/access/manageUsers.js'
-import { findUserByEmail, listUsers, updateUser } from '../../src/store/people/users.js'
-import { audited, listAudit } from '../../src/store/tenants/audit.js'
-import { createAccount } from '../../src/tenancy/manageAccounts.js'
+import { createAccount } from '../../src/tenants/accounts.js'
+import { audited, listAudit } from '../../src/tenants/audit.js'
+import {
+  createUser,
+  findUserByEmail,
+  listUsers,
+  updateUser,
+} from '../../src/tenants/people/users.js'
 import { testActor } from '../support/actor.js'
 import { type PublicChain, startPublicChain } from '../support/chain/publicChain.js'
 import { useDatabase } from '../support/database/database.js'
@@ -54,6 +59,7 @@ beforeAll(async () => {
     PURSER_OIDC: JSON.stringify(oidc),
     PURSER_OIDC_CLIENT_SECRET: clientSecret,
     PURSER_LOG_LEVEL: 'trace',
+    PURSER_ADMIN_URL: 'https://purser.example',
   })
   const args = ['serve', '--data', folder, '--port', '0', '--drain-seconds', '0']
   service = await startService(args, environment)
@@ -193,6 +199,14 @@ test("an answer is taken once, and only by the browser that began: nobody is sig
   }
   expect(await problemOf(answer, '')).toBe('late')
   expect(await problemOf(answer, 'purser-oidc=bm9uc2Vuc2U')).toBe('late')
+  // What is right in every word, but not begun by us; and ours with one bit changed.
+  const forged = { state: 's', nonce: 'n', verifier: 'v', base: `${urlOf(service)}/`, until: 9e9 }
+  const planted = Buffer.from(JSON.stringify(forged)).toString('base64url')
+  expect(await problemOf(answer, `purser-oidc=${planted}`)).toBe('late')
+  const [name = '', value = ''] = own.cookie.split('=')
+  const bytes = Buffer.from(value, 'base64url')
+  bytes[bytes.length - 1]! ^= 1
+  expect(await problemOf(answer, `${name}=${bytes.toString('base64url')}`)).toBe('late')
   expect(await problemOf(answer, others.cookie)).toBe('refused')
   const denied = new URL(answer)
   denied.search = `?error=access_denied&state=${new URL(own.page).searchParams.get('state')}`
@@ -227,4 +241,32 @@ test('the check says whether the provider can be used', async () => {
   expect(await findingOf(provider.issuer)).toMatchObject({ level: 'ok' })
   expect(await findingOf(chain.rpcUrl)).toMatchObject({ level: 'fault' })
   expect(await findingOf('http://localhost:1')).toMatchObject({ level: 'fault' })
+})
+
+/** A request as the proxy that speaks TLS passes it on. */
+function visitPublic(path: string, cookie = ''): Promise<IncomingMessage> {
+  const headers = { host: 'purser.example', cookie, 'sec-fetch-site': 'cross-site' }
+  return new Promise((resolve, reject) => {
+    get(`${urlOf(service)}${path}`, { headers }, (answer) => resolve(answer.resume())).on(
+      'error',
+      reject,
+    )
+  })
+}
+
+test('over https no other host can plant an attempt, nor is one taken that was begun at another address', async () => {
+  const begun = await visitPublic('/console/oidc')
+  const [cookie = ''] = begun.headers['set-cookie'] ?? []
+  expect(cookie).toMatch(/^__Host-purser-oidc=/)
+  for (const attribute of ['Path=/', 'Secure', 'HttpOnly', 'SameSite=Lax'])
+    expect(cookie.split('; ')).toContain(attribute)
+  expect(cookie).not.toContain('Domain')
+  const own = cookie.split(';')[0] ?? ''
+  const elsewhere = (await begin()).cookie
+  const callback = '/console/oidc/callback?code=x&state=y'
+  const problemOf = async (given: string) =>
+    new URL((await visitPublic(callback, given)).headers.location ?? '').searchParams.get('problem')
+  expect(await problemOf(own)).toBe('refused')
+  expect(await problemOf(own.replace('__Host-', ''))).toBe('late')
+  expect(await problemOf(`__Host-${elsewhere}`)).toBe('late')
 })

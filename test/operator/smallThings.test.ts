@@ -55,7 +55,7 @@ describe('a mistake is found before anything starts', () => {
   })
 })
 
-describe('trouble with the database is told with its cause', () => {
+describe('a database failure is reported with its cause', () => {
   test('a schema that a newer version made says which is newer', async () => {
     const { database } = external()
     await sql`insert into kysely_migration (name, timestamp) values ('9999-of-the-future', 'now')`.execute(

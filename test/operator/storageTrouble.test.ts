@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { devKey } from '../../src/devnet/devKeys.js'
-import { toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
-import type { Operation } from '../../src/entrypoint/operation.js'
-import { clientConfig } from '../../src/store/database.js'
+import { devKey } from '../../src/cli/devnet/devKeys.js'
+import { toInterfaceOperation } from '../../src/cli/devnet/simpleAccount.js'
+import { clientConfig } from '../../src/db/database.js'
+import type { Operation } from '../../src/erc4337/operation.js'
 import { type PublicChain, startPublicChain } from '../support/chain/publicChain.js'
 import { withBooks } from '../support/database/books.js'
 import { commandsOn } from '../support/service/cliAnswers.js'
@@ -92,7 +92,12 @@ describe.skipIf(process.getuid?.() !== 0)(
 
     test('is not ready, refuses sends with -32005, and says what to do', async () => {
       const { chainId, rpcUrl } = chain
-      const own = { chainId, rpcUrls: [rpcUrl], executorKeys: [devKey(1)], pollInterval: 50 }
+      const own = {
+        chainId,
+        rpcUrls: [rpcUrl],
+        executorKeys: [devKey(1)],
+        facts: { pollInterval: 50 },
+      }
       const environment = { PURSER_CHAINS: JSON.stringify([own]) }
       const flags = ['--data', folder, '--port', '0', '--drain-seconds', '0']
       service = await startService(['serve', ...flags], environment)

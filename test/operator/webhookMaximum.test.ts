@@ -1,6 +1,6 @@
 import { toHex } from 'viem'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
+import { toInterfaceOperation } from '../../src/cli/devnet/simpleAccount.js'
 import { withBooks } from '../support/database/books.js'
 import { type Json, result } from '../support/http/jsonRpc.js'
 import { webhookApi } from '../support/http/webhookApi.js'

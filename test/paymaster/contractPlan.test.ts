@@ -1,14 +1,14 @@
 import { type Address, parseEther } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createNodeClient, type NodeClient } from '../../src/chain/nodeClient.js'
-import { getBalance, getCode } from '../../src/chain/nodeReads.js'
 import {
   DETERMINISTIC_DEPLOYER,
   tank07,
   tankFactoryAddress,
-} from '../../src/contracts/deployments.js'
-import { devKey } from '../../src/devnet/devKeys.js'
-import { type Anvil, startAnvil } from '../../src/devnet/startAnvil.js'
+} from '../../src/chain/contracts/deployments.js'
+import { createNodeClient, type NodeClient } from '../../src/chain/nodeClient.js'
+import { getBalance, getCode } from '../../src/chain/nodeReads.js'
+import { devKey } from '../../src/cli/devnet/devKeys.js'
+import { type Anvil, startAnvil } from '../../src/cli/devnet/startAnvil.js'
 import { deployContracts, planContracts } from '../../src/paymaster/contractPlan.js'
 import { silent } from '../support/logger.js'
 import { makeDataFolder, removeDataFolder, runCli } from '../support/service/startPurser.js'
@@ -31,7 +31,7 @@ afterAll(async () => {
 })
 
 function cli(...words: string[]) {
-  const chains = JSON.stringify([{ chainId, rpcUrls: [anvil.rpcUrl], pollInterval: 50 }])
+  const chains = JSON.stringify([{ chainId, rpcUrls: [anvil.rpcUrl], facts: { pollInterval: 50 } }])
   const environment = { PURSER_CHAINS: chains, PAYER: devKey(1), POOR: `0x${'12'.repeat(32)}` }
   const flags = ['--data', folder, '--chain', String(chainId)]
   return runCli(['contracts', 'deploy', ...flags, ...words], environment)
@@ -49,7 +49,7 @@ test('a dry run changes nothing; deploying costs no more than it said; a second 
   expect(poor).toMatchObject({ code: 1, stderr: expect.stringContaining('send it money') })
   expect(await node.head()).toEqual(before)
 
-  const plan = await planContracts({ node, definition: { chainId } })
+  const plan = await planContracts({ node, definition: { chainId, dataFee: 'none' } })
   expect(plan.contracts.filter(({ missing }) => missing)).toHaveLength(6)
   expect(plan.cost).toBeLessThan(parseEther('1'))
   const money = await getBalance(node, payer)
@@ -60,7 +60,7 @@ test('a dry run changes nothing; deploying costs no more than it said; a second 
   for (const { address } of plan.contracts) expect(await getCode(node, address)).not.toBe('0x')
   expect(await getCode(node, tankFactoryAddress.address)).not.toBe('0x')
 
-  const again = await planContracts({ node, definition: { chainId } })
+  const again = await planContracts({ node, definition: { chainId, dataFee: 'none' } })
   expect(again).toMatchObject({ cost: 0n })
   const head = await node.head()
   const context = { node, definition: { chainId, pollInterval: 50 } }
@@ -68,7 +68,7 @@ test('a dry run changes nothing; deploying costs no more than it said; a second 
   expect(await node.head()).toEqual(head)
 })
 
-test('a chain without the deterministic deployer is told in a sentence', async () => {
+test('a chain without the deterministic deployer fails with an explanation', async () => {
   const code = await getCode(node, DETERMINISTIC_DEPLOYER)
   await node.request('anvil_setCode', [DETERMINISTIC_DEPLOYER, '0x'])
   const { code: exitCode, stderr } = await cli()

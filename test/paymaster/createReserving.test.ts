@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Address } from 'viem'
 import { expect, test } from 'vitest'
+import { openDatabase } from '../../src/db/database.js'
+import { lockedAt } from '../../src/paymaster/ledger/payers.js'
 import {
   createReserving,
   type SponsorshipReservation,
-} from '../../src/paymaster/sponsor/createReserving.js'
-import { openDatabase } from '../../src/store/database.js'
-import { lockedAt } from '../../src/store/ledger/payers.js'
+} from '../../src/paymaster/sponsor/sponsorContext.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
 import { budgetClaim, toReservation } from '../support/database/ledger.js'
@@ -51,7 +51,7 @@ async function createCase() {
 
 test('1,000 at once, of two payers and two processes, take exactly what there is', async () => {
   const { ask, payer, used, database, connection, chainId: id } = await createCase()
-  const second = openDatabase(connection, silent, 4)
+  const second = openDatabase(connection, silent, { size: 4 })
   const processes = [createReserving(database), createReserving(second)]
   const answers = await Promise.all(
     Array.from({ length: 1_000 }, (_, nonce) => {

@@ -1,70 +1,52 @@
 import { pino } from 'pino'
 import { type Hex, parseEther, zeroAddress } from 'viem'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { devKey } from '../../src/devnet/devKeys.js'
-import type { Draft } from '../../src/entrypoint/draft.js'
-import type { Operation } from '../../src/entrypoint/operation.js'
-import { TankError } from '../../src/errors/tankErrors.js'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { TankError } from '../../src/base/errors/sponsorshipErrors.js'
+import type { Draft } from '../../src/erc4337/draft.js'
+import type { Operation } from '../../src/erc4337/operation.js'
+import { sharedGas } from '../../src/gas/preVerificationGas.js'
 import type { SponsorshipResult } from '../../src/paymaster/sponsorship.js'
 import type { Tank } from '../../src/paymaster/tanks.js'
 import { checkFunds } from '../../src/paymaster/watchFunds.js'
-import { type BundlingChain, startBundlingChain } from '../support/chain/bundlingChain.js'
 import { createApp } from '../support/database/createApp.js'
-import { useDatabase } from '../support/database/database.js'
 import { unsetGas } from '../support/operations/unsetGas.js'
-import { type SponsorWorld, sponsorWorld } from '../support/service/sponsorWorld.js'
+import { tankOwnerKey } from '../support/world/sponsoring.js'
+import { useWorld } from '../support/world.js'
 
-const postgres = useDatabase()
-function database() {
-  return postgres().database
-}
-/** No executor's, whose nonces are its own. */
-const operatorKey = devKey(4)
-
-let chain: BundlingChain
-let world: SponsorWorld
+const chain = useWorld()
 let shared: Tank
 let appId = ''
 
 beforeAll(async () => {
-  chain = await startBundlingChain(database())
-  const { heads, entryPoint, definition } = chain
-  const { node } = chain.context
-  const parts = { database: database(), node, heads, entryPoint, definition }
-  world = sponsorWorld({ ...parts, ownerKey: operatorKey })
-  shared = await world.makeTank(null, parseEther('1'))
-})
-afterAll(async () => {
-  world?.close()
-  await chain?.stop()
+  shared = await chain().makeTank(null, parseEther('1'))
 })
 beforeEach(async () => {
-  appId = await createApp(database())
+  appId = await createApp(chain().database)
 })
 
 async function newDraft(fields: Partial<Draft> = {}): Promise<Draft> {
   return {
-    ...chain.operation(await chain.createAccount(0n)),
+    ...chain().operation(await chain().createAccount(0n)),
     ...unsetGas,
     ...fields,
   }
 }
 
 function ask(draft: Draft, app = appId): Promise<SponsorshipResult> {
-  return world.sponsor.sponsor(world.request(app, draft))
+  return chain().sponsor(chain().request(app, draft))
 }
 
 function admit(op: Operation, app = appId): Promise<Hex> {
-  return chain.mempool.admit(chain.entryPoint, op, { appId: app, simulateExecution: false })
+  return chain().services.admit(chain().entryPoint, op, { appId: app, simulateExecution: false })
 }
 
 async function credited(mode: 'shared' | 'native', wei: bigint, app = appId) {
-  await world.funds.setMode(app, mode)
-  await world.funds.credit(app, wei, 'invoice 1')
+  await chain().funds.setMode(app, mode)
+  await chain().funds.credit(app, wei, 'invoice 1')
 }
 
 async function reserved(app = appId) {
-  return (await world.funds.show(app)).credit
+  return (await chain().funds.show(app)).credit
 }
 
 describe('mode native', () => {
@@ -84,8 +66,8 @@ describe('mode native', () => {
     expect(available).toBe(parseEther('1') - locked)
 
     const hash = await admit(operation)
-    await chain.settle()
-    const { actualGasUsed, actualGasCost, receipt, paymaster } = await chain.receipt(hash)
+    await chain().settle()
+    const { actualGasUsed, actualGasCost, receipt, paymaster } = await chain().receipt(hash)
     expect({ actualGasCost, paymaster }).toEqual({ actualGasCost: 0n, paymaster: zeroAddress })
     const cost = actualGasUsed * receipt.effectiveGasPrice
     expect(cost).toBeGreaterThanOrEqual(receipt.gasUsed * receipt.effectiveGasPrice)
@@ -99,9 +81,9 @@ describe('mode native', () => {
     await credited('native', parseEther('1'))
     const { operation } = await ask(await newDraft())
     const hash = await admit(operation)
-    await chain.carry([operation])
-    await chain.settle()
-    expect((await chain.receipt(hash)).success).toBe(true)
+    await chain().carry([operation])
+    await chain().settle()
+    expect((await chain().receipt(hash)).success).toBe(true)
     expect((await reserved()).balance).toBe(parseEther('1'))
   })
 
@@ -110,39 +92,39 @@ describe('mode native', () => {
     const { operation } = await ask(await newDraft())
     const changed = { ...operation, callGasLimit: operation.callGasLimit + 1n }
     await expect(admit(changed)).rejects.toThrow(/maxFeePerGas|maxPriorityFeePerGas/)
-    const stranger = await createApp(database())
+    const stranger = await createApp(chain().database)
     await expect(admit(operation, stranger)).rejects.toThrow(/maxFeePerGas|maxPriorityFeePerGas/)
-    await chain.settle()
+    await chain().settle()
   })
 
   test('tells its clients to offer nothing, unless they know better', async () => {
     const draft = await newDraft()
-    const { standard } = await world.appFees.fees(appId)
+    const { standard } = await chain().services.fees(appId)
     expect(standard.maxFeePerGas).toBeGreaterThan(0n)
-    const paying = await world.appFees.estimate(
-      chain.entryPoint,
+    const paying = await chain().services.estimate(
+      chain().entryPoint,
       { ...draft, ...standard },
       undefined,
       appId,
     )
     expect(paying.maxFeePerGas).toBe(standard.maxFeePerGas)
-    await world.funds.setMode(appId, 'native')
+    await chain().funds.setMode(appId, 'native')
     const nothing = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n }
-    expect(await world.appFees.fees(appId)).toEqual({
+    expect(await chain().services.fees(appId)).toEqual({
       slow: nothing,
       standard: nothing,
       fast: nothing,
     })
-    expect(await world.appFees.estimate(chain.entryPoint, draft, undefined, appId)).toMatchObject(
-      nothing,
-    )
+    expect(
+      await chain().services.estimate(chain().entryPoint, draft, undefined, appId),
+    ).toMatchObject(nothing)
   })
 
   test('needs no paymaster in a stub', async () => {
     await credited('native', parseEther('1'))
-    const stub = await world.sponsor.stub({
+    const stub = await chain().services.stub({
       appId,
-      entryPoint: chain.entryPoint,
+      entryPoint: chain().entryPoint,
       draft: await newDraft(),
       calculateGasLimits: true,
       expiryDuration: undefined,
@@ -159,21 +141,108 @@ describe('mode shared', () => {
     const { decision, operation } = await ask(await newDraft())
     expect(decision).toMatchObject({ sponsored: true })
     expect(operation.paymaster).toBe(shared.address)
-    const before = (await world.tanks.show(null, chain.entryPoint))?.deposit ?? 0n
+    const before = (await chain().tanks.show(null, chain().entryPoint))?.deposit ?? 0n
     const hash = await admit(operation)
-    await chain.settle()
-    const { actualGasCost, success } = await chain.receipt(hash)
+    await chain().settle()
+    const { actualGasCost, success } = await chain().receipt(hash)
     expect(success).toBe(true)
-    expect((await world.tanks.show(null, chain.entryPoint))?.deposit).toBe(before - actualGasCost)
+    expect((await chain().tanks.show(null, chain().entryPoint))?.deposit).toBe(
+      before - actualGasCost,
+    )
     expect((await reserved()).balance).toBe(parseEther('0.5') - actualGasCost)
+  })
+
+  test('pays its share of the bundle that it was in, and the ledger adds up to what the chain charged', async () => {
+    await credited('shared', parseEther('0.5'))
+    const other = await createApp(chain().database)
+    await credited('native', parseEther('0.5'), other)
+    const before = (await chain().tanks.show(null, chain().entryPoint))?.deposit ?? 0n
+    const drafts: Draft[] = []
+    while (drafts.length < 6) drafts.push(await newDraft())
+    const { fast } = await chain().services.fees(appId)
+    const hashes: Hex[] = []
+    for (const [at, draft] of drafts.entries()) {
+      const isShared = at < 3
+      const app = isShared ? appId : other
+      const { operation } = await ask({ ...draft, ...(isShared && fast) }, app)
+      hashes.push(await admit(operation, app))
+    }
+    await chain().settle()
+    const receipts = await Promise.all(hashes.map((hash) => chain().receipt(hash)))
+    const rows = await chain()
+      .database.selectFrom('reservations')
+      .select(['user_op_hash', 'actual_cost', 'rebate'])
+      .where('user_op_hash', 'in', hashes)
+      .execute()
+    const booked = hashes.map((hash) => rows.find((row) => row.user_op_hash === hash)!)
+
+    // To the wei: the tank's deposit falls by cost and rebate, the credits by the cost.
+    const sumOf = (amounts: readonly bigint[]) => amounts.reduce((sum, each) => sum + each, 0n)
+    const costs = booked.map((row) => row.actual_cost)
+    const charges = booked.map((row) => row.actual_cost + row.rebate)
+    expect(charges.slice(0, 3)).toEqual(receipts.slice(0, 3).map((each) => each.actualGasCost))
+    const deposit = (await chain().tanks.show(null, chain().entryPoint))?.deposit ?? 0n
+    expect(before - deposit).toBe(sumOf(charges.slice(0, 3)))
+    expect((await reserved()).balance).toBe(parseEther('0.5') - sumOf(costs.slice(0, 3)))
+    expect((await reserved(other)).balance).toBe(parseEther('0.5') - sumOf(costs.slice(3)))
+
+    const shared = BigInt(sharedGas(chain().entryPoint, { hasBeneficiary: false }))
+    for (const [from, to] of [
+      [0, 3],
+      [3, 6],
+    ] as const) {
+      const bundle = receipts.slice(from, to)
+      const { transactionHash, gasUsed, effectiveGasPrice } = bundle[0]!.receipt
+      expect(bundle.map(({ receipt }) => receipt.transactionHash)).toEqual(
+        Array(3).fill(transactionHash),
+      )
+      // Each paid for the fixed costs of a whole bundle: two thirds of them come back.
+      const prices = bundle.map(({ actualGasCost, actualGasUsed }) =>
+        actualGasCost === 0n ? effectiveGasPrice : actualGasCost / actualGasUsed,
+      )
+      const rebates = booked.slice(from, to).map((row) => row.rebate)
+      expect(rebates).toEqual(prices.map((price) => (shared * 2n * price) / 3n))
+      // What is left pays for the bundle. Above it is the price of guarantees, which a lone operation pays too: less
+      // than 5 % of its charge. Before, the bundle was charged more than a fifth above its gas.
+      const gas = sumOf(bundle.map(({ actualGasUsed }) => actualGasUsed))
+      expect(sumOf(costs.slice(from, to))).toBeGreaterThanOrEqual(gasUsed * effectiveGasPrice)
+      expect(Number(gas) / Number(gasUsed)).toBeGreaterThan(1.2)
+      const above = Number(gas - 2n * shared - gasUsed)
+      expect(above).toBeGreaterThanOrEqual(0)
+      expect(above / Number(gas)).toBeLessThan(0.05)
+    }
+
+    // A reorg takes costs and rebates back, and what is included again is booked again.
+    const balances = async () => [(await reserved()).balance, (await reserved(other)).balance]
+    const first = receipts.map(({ receipt }) => receipt.blockNumber).sort()[0]!
+    const { number } = await chain().chain.heads.refresh()
+    await chain().anvil.request('anvil_reorg', [Number(number - first) + 1, []])
+    await chain().round()
+    expect(await balances()).toEqual([parseEther('0.5'), parseEther('0.5')])
+    await chain().settle()
+    const again = await chain()
+      .database.selectFrom('reservations')
+      .select(['app_id', 'state', 'actual_cost', 'rebate'])
+      .where('user_op_hash', 'in', hashes)
+      .execute()
+    expect(again.filter(({ state, rebate }) => state === 'included' && rebate > 0n)).toHaveLength(6)
+    const costOf = (app: string) =>
+      sumOf(again.flatMap((row) => (row.app_id === app ? row.actual_cost : [])))
+    expect(await balances()).toEqual([
+      parseEther('0.5') - costOf(appId),
+      parseEther('0.5') - costOf(other),
+    ])
+    const left = (await chain().tanks.show(null, chain().entryPoint))?.deposit ?? 0n
+    const ofTank = again.filter((row) => row.app_id === appId)
+    expect(before - left).toBe(sumOf(ofTank.map((row) => row.actual_cost + row.rebate)))
   })
 
   test('spends no more than the credit, however much the tank holds and however many ask', async () => {
     await credited('shared', parseEther('0.5'))
-    const fees = (await world.appFees.fees(appId)).standard
+    const fees = (await chain().services.fees(appId)).standard
     const { operation } = await ask(await newDraft(fees))
-    const cost = chain.entryPoint.requiredPrefund(operation)
-    const poor = await createApp(database())
+    const cost = chain().entryPoint.requiredPrefund(operation)
+    const poor = await createApp(chain().database)
     await credited('shared', cost * 3n + cost / 2n, poor)
     const drafts: Draft[] = []
     while (drafts.length < 8) drafts.push(await newDraft(fees))
@@ -186,51 +255,51 @@ describe('mode shared', () => {
   })
 
   test('an app without credit is refused, whatever others have', async () => {
-    await world.funds.setMode(appId, 'shared')
+    await chain().funds.setMode(appId, 'shared')
     expect((await ask(await newDraft())).decision.code).toBe('CREDIT_EMPTY')
   })
 
   test('what all apps reserve together stays within the deposit', async () => {
-    const fees = (await world.appFees.fees(appId)).standard
+    const fees = (await chain().services.fees(appId)).standard
     await credited('shared', parseEther('1000'))
-    const before = await world.tanks.show(null, chain.entryPoint)
-    await world.tanks.withdraw(
+    const before = await chain().tanks.show(null, chain().entryPoint)
+    await chain().tanks.withdraw(
       shared,
-      world.owner,
+      chain().owner,
       (before?.deposit ?? 0n) - 1_000n,
       0n,
-      operatorKey,
+      tankOwnerKey,
     )
     expect((await ask(await newDraft(fees))).decision.code).toBe('TANK_EMPTY')
-    await world.tanks.deposit(shared, parseEther('1'), operatorKey)
+    await chain().tanks.deposit(shared, parseEther('1'), tankOwnerKey)
     expect((await ask(await newDraft(fees))).decision.code).toBe('SPONSORED')
   })
 })
 
 describe('credit', () => {
   test('counts a reference once, and refuses to mean something else by it', async () => {
-    await world.funds.credit(appId, 1_000n, 'invoice 7')
-    expect((await world.funds.credit(appId, 1_000n, 'invoice 7')).credit.balance).toBe(1_000n)
-    await expect(world.funds.credit(appId, 2_000n, 'invoice 7')).rejects.toThrow(TankError)
-    expect((await world.funds.credit(appId, 2_000n, 'invoice 8')).credit.balance).toBe(3_000n)
+    await chain().funds.credit(appId, 1_000n, 'invoice 7')
+    expect((await chain().funds.credit(appId, 1_000n, 'invoice 7')).credit.balance).toBe(1_000n)
+    await expect(chain().funds.credit(appId, 2_000n, 'invoice 7')).rejects.toThrow(TankError)
+    expect((await chain().funds.credit(appId, 2_000n, 'invoice 8')).credit.balance).toBe(3_000n)
   })
 
   test('is taken back as far as it is neither spent nor reserved', async () => {
     await credited('shared', parseEther('0.5'))
     await ask(await newDraft())
     const { locked, available } = await reserved()
-    await expect(world.funds.credit(appId, -(available + 1n), 'refund')).rejects.toThrow(
+    await expect(chain().funds.credit(appId, -(available + 1n), 'refund')).rejects.toThrow(
       /less than/,
     )
-    await world.funds.credit(appId, -available, 'refund')
+    await chain().funds.credit(appId, -available, 'refund')
     expect(await reserved()).toMatchObject({ balance: locked, locked, available: 0n })
     expect((await ask(await newDraft())).decision.code).toBe('CREDIT_EMPTY')
   })
 
   test('an app that nothing was said about pays from its own tank', async () => {
-    expect((await world.funds.show(appId)).mode).toBe('tank')
+    expect((await chain().funds.show(appId)).mode).toBe('tank')
     expect((await ask(await newDraft())).decision.code).toBe('NO_TANK')
-    const tank = await world.makeTank(appId, parseEther('1'))
+    const tank = await chain().makeTank(appId, parseEther('1'))
     const { operation } = await ask(await newDraft())
     expect(operation.paymaster).toBe(tank.address)
   })
@@ -240,27 +309,27 @@ describe('the alarm', () => {
   const alarms: unknown[] = []
   const logger = pino({ level: 'info' }, { write: (line) => alarms.push(JSON.parse(line)) })
   const check = async () => {
-    const { node } = chain.context
-    const { chainId } = chain.definition
-    await checkFunds({ database: database(), node, chainId, logger })
+    const { node } = chain().context
+    const { chainId } = chain().definition
+    await checkFunds({ database: chain().database, node, chainId, logger })
     return alarms.splice(0).filter((line) => (line as { appId: string }).appId === appId)
   }
 
   test('of a credit goes off once below its amount, and off when it is filled', async () => {
     await credited('native', parseEther('1'))
-    await world.funds.setAlarm(appId, { wei: parseEther('1.5') })
+    await chain().funds.setAlarm(appId, { wei: parseEther('1.5') })
     expect(await check()).toMatchObject([{ msg: 'a gas tank runs low', mode: 'native' }])
     expect(await check()).toEqual([])
-    expect((await world.funds.show(appId)).isLow).toBe(true)
-    await world.funds.credit(appId, parseEther('1'), 'invoice 2')
+    expect((await chain().funds.show(appId)).isLow).toBe(true)
+    await chain().funds.credit(appId, parseEther('1'), 'invoice 2')
     expect(await check()).toMatchObject([{ msg: 'a gas tank is filled again' }])
-    expect((await world.funds.show(appId)).isLow).toBe(false)
+    expect((await chain().funds.show(appId)).isLow).toBe(false)
   })
 
-  test('of an own tank goes off by days of runway, and is told to whom subscribed', async () => {
-    const tank = await world.makeTank(appId, parseEther('1'))
-    await database()
-      .insertInto('event_subscriptions')
+  test('of an own tank goes off by days of runway and reaches subscribers', async () => {
+    const tank = await chain().makeTank(appId, parseEther('1'))
+    await chain()
+      .database.insertInto('event_subscriptions')
       .values({
         app_id: appId,
         url: 'https://example.com/',
@@ -271,14 +340,14 @@ describe('the alarm', () => {
     expect(await check()).toEqual([])
     const { operation } = await ask(await newDraft())
     await admit(operation)
-    await chain.settle()
-    const { runway } = (await world.tanks.show(appId, chain.entryPoint))!
+    await chain().settle()
+    const { runway } = (await chain().tanks.show(appId, chain().entryPoint))!
     expect(runway.days).toBeGreaterThan(3)
-    await world.funds.setAlarm(appId, { days: Math.ceil(runway.days ?? 0) + 1 })
+    await chain().funds.setAlarm(appId, { days: Math.ceil(runway.days ?? 0) + 1 })
     expect(await check()).toMatchObject([{ msg: 'a gas tank runs low', tank: tank.address }])
-    expect((await world.tanks.show(appId, chain.entryPoint))?.isLow).toBe(true)
-    const events = await database()
-      .selectFrom('events')
+    expect((await chain().tanks.show(appId, chain().entryPoint))?.isLow).toBe(true)
+    const events = await chain()
+      .database.selectFrom('events')
       .select(['type', 'data'])
       .where('app_id', '=', appId)
       .execute()

@@ -10,46 +10,35 @@ import {
   recoverAddress,
   sliceHex,
 } from 'viem'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { ValidationRejectedError } from '../../src/base/errors/operationErrors.js'
+import { InvalidParamsError } from '../../src/base/errors/requestErrors.js'
+import { SponsorshipRefusedError } from '../../src/base/errors/sponsorshipErrors.js'
+import { abi as tankAbi } from '../../src/chain/contracts/generated/Tank06.js'
 import { ethCall } from '../../src/chain/ethCall.js'
 import { adviseFees } from '../../src/chain/fees.js'
 import { sendTransaction } from '../../src/chain/sendTransaction.js'
-import { abi as tankAbi } from '../../src/contracts/generated/Tank06.js'
-import { devKey } from '../../src/devnet/devKeys.js'
-import { fundAccount } from '../../src/devnet/fundAccount.js'
-import type { SimpleAccount } from '../../src/devnet/simpleAccount.js'
-import type { Draft } from '../../src/entrypoint/draft.js'
-import type { Operation } from '../../src/entrypoint/operation.js'
-import { ValidationRejectedError } from '../../src/errors/operationErrors.js'
-import { InvalidParamsError } from '../../src/errors/requestErrors.js'
-import { SponsorshipRefusedError } from '../../src/errors/sponsorshipErrors.js'
+import { devKey } from '../../src/cli/devnet/devKeys.js'
+import { fundAccount } from '../../src/cli/devnet/fundAccount.js'
+import type { SimpleAccount } from '../../src/cli/devnet/simpleAccount.js'
+import type { Draft } from '../../src/erc4337/draft.js'
+import type { Operation } from '../../src/erc4337/operation.js'
+import { findDecision } from '../../src/paymaster/ledger/decisions.js'
+import { settleLedger } from '../../src/paymaster/ledger/ledger.js'
+import { listWebhookCalls } from '../../src/paymaster/ledger/webhookCalls.js'
 import type { SponsorshipRequest, SponsorshipResult } from '../../src/paymaster/sponsorship.js'
-import { findDecision } from '../../src/store/ledger/decisions.js'
-import { settleLedger } from '../../src/store/ledger/ledger.js'
-import { listWebhookCalls } from '../../src/store/ledger/webhookCalls.js'
-import { chainId, useChain } from '../support/chain/useChain.js'
 import { createApp } from '../support/database/createApp.js'
-import { useDatabase } from '../support/database/database.js'
 import { unsetGas } from '../support/operations/unsetGas.js'
-import { type SponsorWorld, sponsorWorld } from '../support/service/sponsorWorld.js'
+import { tankOwnerKey } from '../support/world/sponsoring.js'
+import { useWorld } from '../support/world.js'
 
-const testDatabase = useDatabase()
+const world = useWorld({ versions: ['0.6'], definition: { pollInterval: 20 } })
 function database() {
-  return testDatabase().database
+  return world().database
 }
-const chain = useChain()
 
 const bundlerKey = devKey(2)
 const target: Address = '0x00000000000000000000000000000000000a11ce'
-
-let world: SponsorWorld
-
-beforeAll(() => {
-  const { node, heads, entryPoint, tankFactory } = chain()
-  const definition = { chainId, tankFactory }
-  world = sponsorWorld({ database: database(), node, heads, entryPoint, definition })
-})
-afterAll(() => world?.close())
 
 let appId = ''
 let seeds = 0
@@ -58,19 +47,19 @@ beforeEach(async () => {
 })
 
 function makeTank(wei: bigint) {
-  return world.makeTank(appId, wei)
+  return world().makeTank(appId, wei)
 }
 
 async function depositOf() {
-  return (await world.tanks.show(appId, chain().entryPoint))?.deposit ?? 0n
+  return (await world().tanks.show(appId, world().entryPoint))?.deposit ?? 0n
 }
 
 /** The draft of a new account's first operation, with the standard fees. */
 async function newDraft(
   fields: Partial<Draft> = {},
 ): Promise<{ account: SimpleAccount; draft: Draft }> {
-  const account = await chain().account(`sponsor ${seeds++}`)
-  const { node, heads } = chain()
+  const account = await world().at('0.6').account(`sponsor ${seeds++}`)
+  const { node, heads } = world().chain
   const { standard } = await adviseFees(node, await heads.refresh(), {})
   const draft = {
     ...(await account.draft({ to: target })),
@@ -89,29 +78,35 @@ function feesOf({ maxFeePerGas, maxPriorityFeePerGas }: Draft) {
 }
 
 function ask(draft: Draft, choices: Partial<SponsorshipRequest> = {}): Promise<SponsorshipResult> {
-  return world.sponsor.sponsor(world.request(appId, draft, choices))
+  return world().sponsor(world().request(appId, draft, choices))
 }
 
 function signed(account: SimpleAccount, op: Operation) {
-  return account.sign(op, chain().entryPoint.hash(op, chainId))
+  return account.sign(op, world().entryPoint.hash(op, world().chainId))
 }
 
 /** Sends a bundle as any bundler would; its outcomes. */
 async function include(...ops: Operation[]) {
-  const { node, entryPoint } = chain()
+  const {
+    entryPoint,
+    chain: { node },
+  } = world()
   const data = entryPoint.encodeHandleOps(ops, target)
-  const receipt = await sendTransaction({ node, definition: world.definition }, bundlerKey, {
+  const receipt = await sendTransaction({ node, definition: world().definition }, bundlerKey, {
     to: entryPoint.address,
     data,
   })
   const outcomes = entryPoint.decodeOutcomes(receipt.logs)
-  await chain().heads.refresh()
+  await world().heads.refresh()
   return { receipt, outcomes }
 }
 
 /** The code by which the EntryPoint would refuse a bundle of `op` alone; undefined = it would not. */
 async function refusalOf(op: Operation) {
-  const { node, entryPoint } = chain()
+  const {
+    entryPoint,
+    chain: { node },
+  } = world()
   const data = entryPoint.encodeHandleOps([op], target)
   const outcome = await ethCall(node, { to: entryPoint.address, data })
   return outcome.ok ? undefined : entryPoint.decodeFailure(outcome.revertData)?.code
@@ -153,7 +148,7 @@ describe('a sponsored operation', () => {
         Number(sliceHex(op.paymasterData, 6, 12)),
       ],
     })
-    const outcome = await ethCall(chain().node, { to: tank.address, data })
+    const outcome = await ethCall(world().chain.node, { to: tank.address, data })
     const recovered = await recoverAddress({
       hash: outcome.ok ? outcome.data : '0x',
       signature: sliceHex(op.paymasterData, 12),
@@ -197,12 +192,12 @@ describe('a sponsored operation', () => {
     await makeTank(parseEther('1'))
     const { draft } = await newDraft()
     const result = await ask(draft)
-    const { entryPoint } = chain()
+    const { entryPoint } = world()
     expect(await findDecision(database(), result.decision.decisionId)).toMatchObject({
       app_id: appId,
       sponsored: true,
       sender: draft.sender,
-      user_op_hash: entryPoint.hash(result.operation, chainId),
+      user_op_hash: entryPoint.hash(result.operation, world().chainId),
       max_cost: entryPoint.requiredPrefund(result.operation),
       valid_until: BigInt(validUntilOf(result)),
     })
@@ -229,7 +224,7 @@ describe('gas limits', () => {
   test('given ones that were estimated without the tank are raised where it needs more', async () => {
     await makeTank(parseEther('1'))
     const { account, draft } = await newDraft()
-    const selfPaid = await world.estimate(chain().entryPoint, draft)
+    const selfPaid = await world().estimate(world().entryPoint, draft)
     const given = { ...draft, ...selfPaid }
     const { operation } = await ask(given, { calculateGasLimits: false })
     expect(operation.callGasLimit).toBe(selfPaid.callGasLimit)
@@ -266,14 +261,16 @@ describe('gas limits', () => {
   test('a stub has the length of what is signed, and its calldata costs no less', async () => {
     const tank = await makeTank(parseEther('1'))
     const { draft } = await newDraft()
-    const request = world.request(appId, draft)
-    const stub = await world.sponsor.stub(request)
+    const request = world().request(appId, draft)
+    const stub = await world().services.stub(request)
     const { operation } = await ask(draft)
     expect(stub?.paymaster).toBe(tank.address)
     expect(stub?.paymasterData).toHaveLength(operation.paymasterData.length)
     expect(stub?.paymasterData.slice(26)).not.toMatch(/^(?:..)*00/)
     appId = await createApp(database())
-    await expect(world.sponsor.stub({ ...request, appId })).rejects.toThrow(SponsorshipRefusedError)
+    await expect(world().services.stub({ ...request, appId })).rejects.toThrow(
+      SponsorshipRefusedError,
+    )
   })
 })
 
@@ -305,7 +302,7 @@ describe('time', () => {
 
   test('on a chain whose time was moved ahead the sponsorship holds all the same', async () => {
     await makeTank(parseEther('1'))
-    const { node, heads } = chain()
+    const { node, heads } = world().chain
     await node.request('evm_increaseTime', [7_200])
     await node.request('evm_mine', [])
     const head = await heads.refresh()
@@ -322,7 +319,7 @@ describe('refusals', () => {
   const expectSelfPaid = async (account: SimpleAccount, { operation }: SponsorshipResult) => {
     expect(operation.paymaster).toBeUndefined()
     expect(operation.paymasterData).toBe('0x')
-    await fundAccount(chain().rpcUrl, operation.sender, parseEther('10'))
+    await fundAccount(world().anvil.url, operation.sender, parseEther('10'))
     const { outcomes } = await include(await signed(account, operation))
     expect(outcomes).toMatchObject([{ success: true, paymaster: `0x${'00'.repeat(20)}` }])
   }
@@ -331,7 +328,7 @@ describe('refusals', () => {
     const { account, draft } = await newDraft()
     const result = await ask(draft)
     expect(result.decision).toMatchObject({ sponsored: false, code: 'NO_TANK' })
-    expect(result.decision.message).toContain(String(chainId))
+    expect(result.decision.message).toContain(String(world().chainId))
     expect(result.paymasterAndData).toBe('0x')
     await expectSelfPaid(account, result)
     const stored = await findDecision(database(), result.decision.decisionId)
@@ -339,14 +336,14 @@ describe('refusals', () => {
   })
 
   test('TANK_NOT_DEPLOYED, also when it has money', async () => {
-    const tank = await world.tanks.ensure(appId, chain().entryPoint, world.owner)
-    await world.tanks.deposit(tank, parseEther('1'), world.ownerKey)
+    const tank = await world().tanks.ensure(appId, world().entryPoint, world().owner)
+    await world().tanks.deposit(tank, parseEther('1'), tankOwnerKey)
     const { account, draft } = await newDraft()
     const result = await ask(draft)
     expect(result.decision.code).toBe('TANK_NOT_DEPLOYED')
     expect(result.decision.message).toContain(tank.address)
     await expectSelfPaid(account, result)
-    await world.tanks.deploy(tank, chain().entryPoint, world.ownerKey)
+    await world().tanks.deploy(tank, world().entryPoint, tankOwnerKey)
     expect((await ask((await newDraft()).draft)).decision.sponsored).toBe(true)
   })
 
@@ -369,7 +366,7 @@ describe('refusals', () => {
     expect(operation.maxFeePerGas).toBe(fee)
   })
 
-  test('an operation that the EntryPoint refuses is an error, whoever would pay', async () => {
+  test('an operation that the EntryPoint refuses is an error with any payer', async () => {
     await makeTank(parseEther('1'))
     const { draft } = await newDraft({ nonce: 5n })
     await expect(ask(draft)).rejects.toThrow(ValidationRejectedError)
@@ -408,7 +405,7 @@ describe('webhooks', () => {
     await new Promise((done) => server.close(done))
   })
   const webhookData = { user: 'alice' }
-  const register = () => world.webhooks.create(appId, { webhookUrl: url, requestType: 'POST' })
+  const register = () => world().webhooks.create(appId, { webhookUrl: url, requestType: 'POST' })
 
   test('an approval sponsors, and its call is stored with the decision', async () => {
     const { webhookId } = await register()
@@ -448,7 +445,7 @@ describe('webhooks', () => {
     const { webhookId } = await register()
     answer = '{"arePoliciesVerified":false}'
     expect((await ask((await newDraft()).draft)).decision.sponsored).toBe(true)
-    await world.webhooks.update(appId, webhookId, false)
+    await world().webhooks.update(appId, webhookId, false)
     const { decision } = await ask((await newDraft()).draft, { webhookData })
     expect(decision.sponsored).toBe(true)
     expect(asked).toEqual([])
@@ -474,14 +471,14 @@ describe('the deposit', () => {
     const drafts = await Promise.all(Array.from({ length: 8 }, () => newDraft(fees)))
     await makeTank(parseEther('1'))
     const probe = await ask(first.draft)
-    const cost = chain().entryPoint.requiredPrefund(probe.operation)
+    const cost = world().entryPoint.requiredPrefund(probe.operation)
 
     appId = await createApp(database())
     await makeTank(cost * 3n + cost / 2n)
     const results = await Promise.all(drafts.map(({ draft }) => ask(draft)))
     const granted = results.filter(({ decision }) => decision.sponsored)
     const promised = granted.reduce(
-      (sum, { operation }) => sum + chain().entryPoint.requiredPrefund(operation),
+      (sum, { operation }) => sum + world().entryPoint.requiredPrefund(operation),
       0n,
     )
     expect(granted).toHaveLength(3)
@@ -504,7 +501,7 @@ describe('the deposit', () => {
     const { account, draft } = await newDraft()
     await makeTank(parseEther('1'))
     const probe = await ask(draft)
-    const cost = chain().entryPoint.requiredPrefund(probe.operation)
+    const cost = world().entryPoint.requiredPrefund(probe.operation)
     appId = await createApp(database())
     await makeTank(cost + cost / 2n)
 
@@ -517,20 +514,20 @@ describe('the deposit', () => {
     const [outcome] = outcomes
     if (outcome === undefined) throw new Error('not included')
     expect((await ask(other)).decision.code).toBe('TANK_EMPTY')
-    const included = [{ entryPoint: chain().entryPoint.address, outcome }]
+    const included = [{ entryPoint: world().entryPoint.address, outcome }]
     await database()
       .transaction()
-      .execute((trx) => settleLedger(trx, chainId, included, undefined))
+      .execute((trx) => settleLedger(trx, world().chainId, included, undefined))
     expect((await ask(other)).decision.sponsored).toBe(true)
   })
 
   test('is free again once the sponsorship has expired on the chain', async () => {
     const { draft } = await newDraft()
     await makeTank(parseEther('1'))
-    const cost = chain().entryPoint.requiredPrefund((await ask(draft)).operation)
+    const cost = world().entryPoint.requiredPrefund((await ask(draft)).operation)
     appId = await createApp(database())
     await makeTank(cost + cost / 2n)
-    const { node } = chain()
+    const { node } = world().chain
     const until = validUntilOf(await ask(draft, { expiryDuration: 60 }))
     const other = (await newDraft(feesOf(draft))).draft
     const mineAt = async (time: number) => {

@@ -1,69 +1,20 @@
 import { type Address, encodeFunctionData, type Hex, parseEther } from 'viem'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { tank07, tankFactoryAddress } from '../../src/contracts/deployments.js'
-import { abi as factoryAbi } from '../../src/contracts/generated/TankFactory.js'
-import type { Draft } from '../../src/entrypoint/draft.js'
-import type { Version } from '../../src/entrypoint/entryPoint.js'
-import type { Operation } from '../../src/entrypoint/operation.js'
+import { describe, expect, test } from 'vitest'
+import { tank07, tankFactoryAddress } from '../../src/chain/contracts/deployments.js'
+import { abi as factoryAbi } from '../../src/chain/contracts/generated/TankFactory.js'
+import type { Draft } from '../../src/erc4337/draft.js'
+import type { Version } from '../../src/erc4337/entryPoint.js'
+import type { Operation } from '../../src/erc4337/operation.js'
+import { findDecision } from '../../src/paymaster/ledger/decisions.js'
 import { complete } from '../../src/paymaster/sponsoredDraft.js'
-import type { SponsorshipRequest } from '../../src/paymaster/sponsorship.js'
-import { findDecision } from '../../src/store/ledger/decisions.js'
-import {
-  type EngineChain,
-  openEngineChain,
-  type SenderKind,
-  senderKinds,
-} from '../support/chain/engineChain.js'
-import { createApp } from '../support/database/createApp.js'
-import { useDatabase } from '../support/database/database.js'
-import { unsetGas } from '../support/operations/unsetGas.js'
-import { type SponsorWorld, sponsorWorld } from '../support/service/sponsorWorld.js'
-import { TARGET } from '../support/tanks/tankChain.js'
+import { useSponsoredApp } from '../support/world/sponsoredApp.js'
+import { senderKinds, TARGET } from '../support/world/versionChain.js'
 
 const versions = ['0.7', '0.8', '0.9'] as const satisfies readonly Version[]
-const testDatabase = useDatabase()
-function database() {
-  return testDatabase().database
-}
-
 describe.each(versions)('sponsoring on EntryPoint v%s', (version) => {
-  let chain: EngineChain
-  let world: SponsorWorld
-  let appId = ''
-  let seeds = 0
-
-  beforeAll(async () => {
-    chain = await openEngineChain(version)
-    const { entryPoint, chainId, engine } = chain
-    const { node, heads } = engine
-    const definition = { chainId }
-    world = sponsorWorld({ database: database(), node, heads, entryPoint, definition, engine })
-  })
-  afterAll(async () => {
-    world?.close()
-    await chain?.close()
-  })
-  beforeEach(async () => {
-    appId = await createApp(database())
-  })
-
-  const makeTank = (wei = parseEther('1')) => world.makeTank(appId, wei)
-
-  const draftOf = async (kind: SenderKind, data: Hex = '0x') => {
-    const seed = `sponsored ${version} ${seeds++}`
-    const draft: Draft = { ...(await chain.draft(kind, seed, { to: TARGET, data })), ...unsetGas }
-    await chain.engine.heads.refresh()
-    return { seed, draft }
-  }
-
-  const requestFor = (draft: Draft, choices?: Partial<SponsorshipRequest>) =>
-    world.request(appId, draft, choices)
-  const ask = (draft: Draft, more?: Partial<SponsorshipRequest>) =>
-    world.sponsor.sponsor(requestFor(draft, more))
-
-  /** The EntryPoint's own word on the signed operation, in an eth_call. */
-  const refusalOf = async (op: Operation, seed: string) =>
-    chain.failureOf([await chain.sign(op, seed)])
+  const { world, chain, appId, draftOf, requestFor, ask, refusalOf, ...app } =
+    useSponsoredApp(version)
+  const makeTank = (wei = parseEther('1')) => app.makeTank(wei)
 
   test('the tank stands where the factory predicts', async () => {
     const tank = await makeTank(1n)
@@ -72,16 +23,16 @@ describe.each(versions)('sponsoring on EntryPoint v%s', (version) => {
       functionName: 'predict',
       args: [
         tank07.address,
-        chain.entryPoint.address,
-        world.owner,
+        chain().entryPoint.address,
+        world().owner,
         tank.signer,
         `0x${'00'.repeat(20)}`,
         `0x${'00'.repeat(32)}`,
       ] as [Address, Address, Address, Address, Address, Hex],
     })
-    const answer = await chain.wallet.call({ to: tankFactoryAddress.address, data })
+    const answer = await chain().wallet.call({ to: tankFactoryAddress.address, data })
     expect(`0x${answer.data?.slice(-40)}`).toBe(tank.address)
-    expect(await world.tanks.show(appId, chain.entryPoint)).toMatchObject({
+    expect(await world().tanks.show(appId(), chain().entryPoint)).toMatchObject({
       deployed: true,
       deposit: 1n,
     })
@@ -93,14 +44,14 @@ describe.each(versions)('sponsoring on EntryPoint v%s', (version) => {
     const { decision, operation } = await ask(draft)
     expect(decision).toMatchObject({ sponsored: true, code: 'SPONSORED' })
     expect(operation.paymasterPostOpGasLimit).toBe(1n)
-    const { outcome } = await chain.send(await chain.sign(operation, seed))
+    const { outcome } = await chain().send(await chain().sign(operation, seed))
     expect(outcome).toMatchObject({ success: true, paymaster: tank.address, sender: draft.sender })
-    const left = (await world.tanks.show(appId, chain.entryPoint))?.deposit
+    const left = (await world().tanks.show(appId(), chain().entryPoint))?.deposit
     expect(left).toBe(parseEther('1') - outcome!.actualGasCost)
-    const stored = await findDecision(database(), decision.decisionId)
+    const stored = await findDecision(world().database, decision.decisionId)
     expect(stored).toMatchObject({
       user_op_hash: outcome!.userOpHash,
-      max_cost: chain.entryPoint.requiredPrefund(operation),
+      max_cost: chain().entryPoint.requiredPrefund(operation),
     })
     expect(outcome!.actualGasCost).toBeLessThan(stored!.max_cost)
   })
@@ -136,7 +87,7 @@ describe.each(versions)('sponsoring on EntryPoint v%s', (version) => {
     async (size) => {
       const tank = await makeTank()
       const { seed, draft } = await draftOf('deployed', `0x${'ab'.repeat(size)}`)
-      const stub = await world.sponsor.stub(requestFor(draft))
+      const stub = await world().services.stub(requestFor(draft))
       const { operation } = await ask(draft)
       expect(stub).toMatchObject({ paymaster: tank.address, paymasterPostOpGasLimit: 1n })
       expect(stub?.paymasterVerificationGasLimit).toBe(operation.paymasterVerificationGasLimit)
@@ -169,7 +120,7 @@ describe.each(versions)('sponsoring on EntryPoint v%s', (version) => {
       const tank = await makeTank()
       const { seed, draft } = await draftOf('delegated')
       const first = await ask(draft)
-      await chain.send(await chain.sign(first.operation, seed))
+      await chain().send(await chain().sign(first.operation, seed))
       const again: Draft = {
         ...draft,
         nonce: draft.nonce + 1n,
@@ -179,10 +130,10 @@ describe.each(versions)('sponsoring on EntryPoint v%s', (version) => {
       const { operation, decision } = await ask(again)
       expect(decision.sponsored).toBe(true)
       const delegate = draft.authorization?.address
-      const { user_op_hash: hash } = (await findDecision(database(), decision.decisionId))!
-      expect(hash).toBe(chain.entryPoint.hash(operation, chain.chainId, delegate))
-      const signed = await chain.sign({ ...operation, authorization: draft.authorization }, seed)
-      const { outcome } = await chain.send({ ...signed, authorization: undefined })
+      const { user_op_hash: hash } = (await findDecision(world().database, decision.decisionId))!
+      expect(hash).toBe(chain().entryPoint.hash(operation, chain().chainId, delegate))
+      const signed = await chain().sign({ ...operation, authorization: draft.authorization }, seed)
+      const { outcome } = await chain().send({ ...signed, authorization: undefined })
       expect(outcome).toMatchObject({ success: true, paymaster: tank.address, userOpHash: hash })
     })
   }
@@ -192,11 +143,11 @@ describe.each(versions)('sponsoring on EntryPoint v%s', (version) => {
     const commit = async () => {
       const tank = await makeTank()
       const { seed, draft } = await draftOf('counterfactual')
-      const { fast } = await world.fees()
+      const { fast } = await world().services.fees(appId())
       const filled: Draft = { ...draft, ...fast }
-      const stub = await world.sponsor.stub(requestFor(filled, { signingPhase: 'commit' }))
+      const stub = await world().services.stub(requestFor(filled, { signingPhase: 'commit' }))
       if (stub === undefined) throw new Error('no tank pays')
-      const estimate = await world.estimate(chain.entryPoint, { ...filled, ...stub })
+      const estimate = await world().estimate(chain().entryPoint, { ...filled, ...stub })
       const op = complete({ ...filled, ...stub }, estimate)
       return { tank, seed, op }
     }
@@ -205,26 +156,26 @@ describe.each(versions)('sponsoring on EntryPoint v%s', (version) => {
     test('account and tank sign at the same time', async () => {
       const { tank, seed, op } = await commit()
       const [signed, { decision, operation }] = await Promise.all([
-        chain.sign(op, seed),
+        chain().sign(op, seed),
         finalize(op),
       ])
       expect(decision).toMatchObject({ sponsored: true })
       expect(operation).toEqual({ ...op, paymasterData: operation.paymasterData })
       const { paymasterData } = operation
-      const { outcome } = await chain.send({ ...signed, paymasterData })
+      const { outcome } = await chain().send({ ...signed, paymasterData })
       expect(outcome).toMatchObject({ success: true, paymaster: tank.address })
-      const stored = await findDecision(database(), decision.decisionId)
+      const stored = await findDecision(world().database, decision.decisionId)
       expect(stored?.user_op_hash).toBe(outcome?.userOpHash)
-      expect(stored?.max_cost).toBe(chain.entryPoint.requiredPrefund(op))
+      expect(stored?.max_cost).toBe(chain().entryPoint.requiredPrefund(op))
     })
 
     test('nothing is reserved or sponsored by committing', async () => {
       const { seed, op } = await commit()
       expect(await refusalOf(op, seed)).toMatch(/^AA34/)
-      const row = await database()
-        .selectFrom('decisions')
+      const row = await world()
+        .database.selectFrom('decisions')
         .select(({ fn }) => fn.countAll<bigint>().as('count'))
-        .where('app_id', '=', appId)
+        .where('app_id', '=', appId())
         .executeTakeFirstOrThrow()
       expect(row.count).toBe(0n)
     })

@@ -2,17 +2,16 @@ import { randomBytes } from 'node:crypto'
 import { type Address, encodeFunctionData, parseEther } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { tank06 } from '../../src/chain/contracts/deployments.js'
+import { abi as tankAbi } from '../../src/chain/contracts/generated/Tank06.js'
+import { abi as factoryAbi } from '../../src/chain/contracts/generated/TankFactory.js'
 import { ethCall } from '../../src/chain/ethCall.js'
-import { getBalance, getCode } from '../../src/chain/nodeReads.js'
-import { firstTanks, tank06 } from '../../src/contracts/deployments.js'
-import { abi as tankAbi } from '../../src/contracts/generated/Tank06.js'
-import { abi as factoryAbi } from '../../src/contracts/generated/TankFactory.js'
-import { devKey } from '../../src/devnet/devKeys.js'
+import { getBalance } from '../../src/chain/nodeReads.js'
+import { devKey } from '../../src/cli/devnet/devKeys.js'
+import { findTank } from '../../src/paymaster/ledger/tanks.js'
 import { SIGNER_PURPOSE } from '../../src/paymaster/tank/signForTank.js'
-import { tankAddress } from '../../src/paymaster/tank/tankAddress.js'
 import { createTanks, type Tanks } from '../../src/paymaster/tanks.js'
-import { findTank } from '../../src/store/ledger/tanks.js'
-import { decryptSecret } from '../../src/tenancy/secrets.js'
+import { decryptSecret } from '../../src/tenants/secrets.js'
 import { chainId, useChain } from '../support/chain/useChain.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
@@ -100,25 +99,6 @@ describe('deploy', () => {
     expect(await read('owner')).toContain(owner.slice(2))
     expect(await read('signers')).toContain(tank.signer.slice(2))
     expect(await read('entryPoint')).toContain(chain().entryPoint.address.slice(2))
-  })
-
-  test('puts a tank that release 0.1.0 registered on the chain, at its address and with its contract', async () => {
-    const { entryPoint, tankFactory } = chain()
-    const { address: newest, ...tank } = await tanks.ensure(appId, entryPoint, owner, 'token')
-    const first = { ...tank, version: entryPoint.version, contract: 1 } as const
-    const address = tankAddress(tankFactory, first)
-    expect(address).not.toBe(newest)
-    const { database } = testDatabase()
-    await database
-      .updateTable('tanks')
-      .set({ address, contract: 1 })
-      .where('address', '=', newest)
-      .execute()
-    const registered = await tanks.ensure(appId, entryPoint, owner, 'token')
-    expect(registered).toMatchObject({ address, contract: 1 })
-    await tanks.deploy(registered, entryPoint, strangerKey)
-    const code = await getCode(chain().node, address)
-    expect(code).toContain(firstTanks.tokenTank06.address.slice(2))
   })
 
   test('tells when the chain has no factory', async () => {

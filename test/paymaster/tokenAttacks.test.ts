@@ -1,5 +1,6 @@
 import {
   type Address,
+  createTestClient,
   createWalletClient,
   encodeFunctionData,
   erc20Abi,
@@ -10,18 +11,19 @@ import {
   parseAbi,
   parseUnits,
 } from 'viem'
-import { entryPoint06Abi } from 'viem/account-abstraction'
+import { createPaymasterClient, entryPoint06Abi } from 'viem/account-abstraction'
 import { privateKeyToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { devKey } from '../../src/devnet/devKeys.js'
-import type { DevToken } from '../../src/devnet/devTokens.js'
-import { type AccountCall, toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
-import type { Operation } from '../../src/entrypoint/operation.js'
+import { devKey } from '../../src/cli/devnet/devKeys.js'
+import type { DevToken } from '../../src/cli/devnet/devTokens.js'
+import { type AccountCall, toInterfaceOperation } from '../../src/cli/devnet/simpleAccount.js'
+import type { Operation } from '../../src/erc4337/operation.js'
 import { compileSolidity } from '../support/chain/compileSolidity.js'
 import { result, rpc } from '../support/http/jsonRpc.js'
 import { devAccount, receiptOf, TARGET } from '../support/service/devAccount.js'
 import { giveTokens, tokenNamed, tokensOf } from '../support/service/devTokens.js'
+import { nodeClient, simpleSmartAccount } from '../support/service/smartAccounts.js'
 import { usePurser } from '../support/service/usePurser.js'
 import { until } from '../support/until.js'
 
@@ -64,9 +66,9 @@ function batch(...calls: readonly AccountCall[]): Hex {
   })
 }
 
-async function open(seed: string) {
+async function open(seed: string, tokens = parseUnits('100', 6)) {
   const tools = await devAccount(info(), seed)
-  await giveTokens(info(), token, tools.account.address, parseUnits('100', 6))
+  await giveTokens(info(), token, tools.account.address, tokens)
   const ask = async (callData: Hex, more = {}) => {
     const fees = await result(info().bundlerUrl, 'biconomy_getGasFeeValues', [])
     const draft = { ...tools.withGas(await tools.account.draft({ to: TARGET }), fees), callData }
@@ -162,6 +164,22 @@ test('an approval below the most that the operation may cost is refused with the
   expect(body.error?.message).toMatch(/may take 0\.001 tUSD.*at least [\d.]+ tUSD/)
 })
 
+test('a balance below the charge is refused with the charge that a richer sender pays', async () => {
+  const { ask, account } = await open('poor', 1n)
+  const { body } = await ask(approving())
+  expect(body.error?.data).toMatchObject({ code: 'TOKEN_BALANCE_TOO_LOW' })
+  const [, named, has] = /may cost ([\d.]+) tUSD, the sender has ([\d.]+) tUSD/.exec(
+    body.error?.message ?? '',
+  )!
+  expect(has).toBe('0.000001')
+  const charge = parseUnits(named!, 6)
+  // A quote is rounded up, and the fees move a little from block to block.
+  await giveTokens(info(), token, account.address, charge / 2n)
+  expect((await ask(approving())).body.error?.data).toMatchObject({ code: 'TOKEN_BALANCE_TOO_LOW' })
+  await giveTokens(info(), token, account.address, (charge * 6n) / 10n)
+  expect((await ask(approving())).body.error).toBeUndefined()
+})
+
 test('an operation that revokes its approval is refused', async () => {
   const { ask } = await open('revokes')
   const { body } = await ask(batch(approve(tank, maxUint256), approve(tank, 0n)))
@@ -222,4 +240,46 @@ test('who spends the tokens in the operation gets it by another bundler only, on
   expect(trusted.paymasterData.slice(2, 4)).toBe('00')
   const { result: paid } = await submit(trusted)
   expect((await receiptOf(info(), paid)).success).toBe('true')
+})
+
+/** A token whose transfers take more gas than the tank's postOp has, and that is the one at CODE in all else. */
+const { Dear } = compileSolidity(`
+contract Dear {
+    address constant CODE = 0x000000000000000000000000000000000000c0DE;
+    fallback() external {
+        if (msg.sig == 0x23b872dd) {
+            uint256 rest = gasleft() - 60000;
+            while (gasleft() > rest) {}
+        }
+        (bool done, bytes memory result) = CODE.delegatecall(msg.data);
+        assembly {
+            if done { return(add(result, 32), mload(result)) }
+            revert(add(result, 32), mload(result))
+        }
+    }
+}`)
+
+test("a token whose transfer takes more gas than the tank's postOp has is refused with that gas", async () => {
+  const chain = createTestClient({ mode: 'anvil', chain: foundry, transport: http(info().rpcUrl) })
+  const account = await simpleSmartAccount(info(), '0.7', 'dear token')
+  await giveTokens(info(), token, account.address, parseUnits('500', 6))
+  const code = (await nodeClient(info()).getCode(token))!
+  await chain.setCode({ address: '0x000000000000000000000000000000000000c0de', bytecode: code })
+  await chain.setCode({ address: token.address, bytecode: Dear!.runtime })
+  await chain.mine({ blocks: 1 })
+  const calls = [approve(info().tokenTanks['0.7'] as Address, maxUint256)]
+  const asked = createPaymasterClient({ transport: http(info().standardUrl) }).getPaymasterData({
+    sender: account.address,
+    nonce: 0n,
+    ...(await account.getFactoryArgs()),
+    callData: await account.encodeCalls(calls),
+    maxFeePerGas: 1_000_000n,
+    maxPriorityFeePerGas: 1_000_000n,
+    chainId: info().chainId,
+    entryPointAddress: account.entryPoint.address,
+    context: { token: token.address },
+  })
+  await expect(asked).rejects.toThrow(
+    /the 42000 gas of the tank's postOp are too few for tUSD on this chain/,
+  )
 })

@@ -14,23 +14,24 @@ import {
 } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { TokenPriceError } from '../../src/base/errors/sponsorshipErrors.js'
+import { noMetrics } from '../../src/base/metrics/metrics.js'
 import type { TokenDefinition } from '../../src/chain/definition/tokenDefinition.js'
 import { adviseFees } from '../../src/chain/fees.js'
-import { devKey } from '../../src/devnet/devKeys.js'
-import { devTokens } from '../../src/devnet/devTokens.js'
-import { devWallet } from '../../src/devnet/devWallet.js'
-import { TokenPriceError } from '../../src/errors/tokenErrors.js'
+import { devKey } from '../../src/cli/devnet/devKeys.js'
+import { devTokens } from '../../src/cli/devnet/devTokens.js'
+import { devWallet } from '../../src/cli/devnet/devWallet.js'
 import { estimateOperation } from '../../src/gas/estimateOperation.js'
 import {
   createTokenPaymaster,
   type TokenPaymaster,
 } from '../../src/paymaster/createTokenPaymaster.js'
+import { listDecisions } from '../../src/paymaster/ledger/decisions.js'
+import { promisedTokens } from '../../src/paymaster/ledger/tokenQuotes.js'
 import { defaultTerms } from '../../src/paymaster/sponsorshipTerms.js'
 import { createTanks } from '../../src/paymaster/tanks.js'
 import type { TokenRequest } from '../../src/paymaster/tokenPayment.js'
-import { listDecisions } from '../../src/store/ledger/decisions.js'
-import { promisedTokens } from '../../src/store/ledger/tokenQuotes.js'
-import { createNodeEngine } from '../../src/validation/node/nodeEngine.js'
+import { createNodeEngine } from '../../src/simulation/node/nodeEngine.js'
 import { compileSolidity } from '../support/chain/compileSolidity.js'
 import { chainId, useChain } from '../support/chain/useChain.js'
 import { createApp } from '../support/database/createApp.js'
@@ -95,9 +96,10 @@ function paymasterWith(
     fees,
     prices: { rate },
     terms: defaultTerms,
+    metrics: noMetrics,
     logger: silent,
     estimate: async (entryPoint, draft) => {
-      const share = { bundleSize: 1, beneficiaryGas: 0 }
+      const share = { bundleSize: 1, hasBeneficiary: false }
       const context = { node, engine, definition, advice: await fees(), ...share }
       return estimateOperation(context, entryPoint, draft)
     },

@@ -1,12 +1,12 @@
 import { sql } from 'kysely'
 import type { Hex } from 'viem'
 import { beforeEach, expect, test } from 'vitest'
+import { rollBack } from '../../src/bundler/outbox/chainBlocks.js'
+import { putInclusions } from '../../src/bundler/outbox/inclusions.js'
+import { abandonBundle, refuseBundle, storeBundle } from '../../src/bundler/outbox/outbox.js'
+import { dropOperations } from '../../src/mempool/pool/operations.js'
+import { findOperationRecord, listOperations } from '../../src/records/operations.js'
 import { timelineOf } from '../../src/records/timelineOf.js'
-import { abandonBundle, refuseBundle, storeBundle } from '../../src/store/outbox/outbox.js'
-import { rollBack } from '../../src/store/outbox/rollBack.js'
-import { putInclusions } from '../../src/store/pool/inclusions.js'
-import { dropOperations } from '../../src/store/pool/operations.js'
-import { findOperationRecord, listOperations } from '../../src/store/records/operations.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
 import { alice, entryPoint, inclusionOf, tank } from '../support/operations/inclusionOf.js'
@@ -38,6 +38,7 @@ async function pool(number: number, receivedAt = new Date()): Promise<Hex> {
       nonce: BigInt(number),
       paymaster: null,
       prefund: 5n,
+      assured_price: 1n,
       valid_until: 0n,
       max_fee_per_gas: 1n,
       max_priority_fee_per_gas: 1n,

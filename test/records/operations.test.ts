@@ -11,7 +11,7 @@ function get(path: string): Promise<Json> {
   return adminGet(purser().info, path)
 }
 
-test('a sponsored operation is listed, and its way is told from the decision to the block', async () => {
+test('a sponsored operation is listed, with its timeline from the decision to the block', async () => {
   const { info } = purser()
   const dev = await devAccount(info, 'listed')
   const hash = await dev.send(await dev.sponsored())

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
-import { createRefusalRecorder } from '../../src/records/createRefusalRecorder.js'
+import { createRefusalRecorder, listRefusals, type NewRefusal } from '../../src/records/refusals.js'
 import { prune } from '../../src/records/startRetention.js'
-import { listRefusals, type NewRefusal } from '../../src/store/records/refusals.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
 import { silent } from '../support/logger.js'
+import { recordMetrics } from '../support/recordMetrics.js'
 
 const connected = useDatabase()
 const database = () => connected().database
@@ -42,9 +42,9 @@ test('keeps what one app makes up to its share, and counts the rest', async () =
   const recorder = createRefusalRecorder({
     database: database(),
     logger: silent,
-    onLost: (count) => {
-      lost += count
-    },
+    metrics: recordMetrics((_, by) => {
+      lost += by
+    }),
   })
   for (let n = 0; n < 1_000; n++) recorder.record(refusal())
   const other = await createApp(database())
@@ -61,9 +61,9 @@ test('what the database refuses is lost, counted and stops nothing', async () =>
   const recorder = createRefusalRecorder({
     database: database(),
     logger: silent,
-    onLost: (count) => {
-      lost += count
-    },
+    metrics: recordMetrics((_, by) => {
+      lost += by
+    }),
   })
   recorder.record(refusal({ app_id: randomUUID() }))
   await recorder.stop()
@@ -86,14 +86,14 @@ test('old ones end, and those beyond the share of an app', async () => {
       .values(rows.slice(at, at + 1_000).map(refusal))
       .execute()
   const other = await createApp(database())
-  const ofOther = [refusal({ app_id: other, at: dayAgo(15) }), refusal({ app_id: other })]
+  const ofOther = [refusal({ app_id: other, at: dayAgo(91) }), refusal({ app_id: other })]
   await database().insertInto('refusals').values(ofOther).execute()
   const history = { chain_id: 1n, hash: '0x01', kind: 'returned' } as const
   await database()
     .insertInto('operation_history')
     .values([91, 89].map((age) => ({ ...history, at: dayAgo(age) })))
     .execute()
-  const days = { decisions: 90, refusals: 14, operations: 90 }
+  const days = 90
   const pruned = await prune({ database: database(), logger: silent, days }, new Date())
   expect(pruned).toMatchObject({ refusals: 6, history: 1 })
   const left = await database()

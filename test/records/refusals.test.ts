@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toInterfaceOperation } from '../../src/devnet/simpleAccount.js'
+import { toInterfaceOperation } from '../../src/cli/devnet/simpleAccount.js'
 import { type Json, rpc } from '../support/http/jsonRpc.js'
 import { adminGet } from '../support/service/adminGet.js'
 import { commandsOn, rowsOf } from '../support/service/cliAnswers.js'

@@ -1,8 +1,7 @@
 import { sql } from 'kysely'
 import type { Hex } from 'viem'
 import { beforeAll, expect, test } from 'vitest'
-import { prune } from '../../src/records/startRetention.js'
-import { tableSizes } from '../../src/store/records/tableSizes.js'
+import { prune, tableSizes } from '../../src/records/startRetention.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
 import { silent } from '../support/logger.js'
@@ -14,7 +13,7 @@ const database = () => connected().database
 const chainId = 4_100_000n
 /** Blocks from here on may still be undone. */
 const UNDECIDED = 1_000n
-const days = { decisions: 90, refusals: 14, operations: 30 }
+const days = 30
 const daysAgo = (count: number) => new Date(Date.now() - count * 86_400_000)
 const old = daysAgo(31)
 const young = daysAgo(29)
@@ -83,6 +82,7 @@ async function operation(
       nonce,
       paymaster: null,
       prefund: 5n,
+      assured_price: 1n,
       valid_until: 0n,
       max_fee_per_gas: 1n,
       max_priority_fee_per_gas: 1n,
@@ -234,7 +234,7 @@ test('two processes that prune at once share the work', async () => {
   expect(rows[0]?.count).toBe(0n)
 })
 
-test('the size of every table is told, the largest first', async () => {
+test('the size of every table is shown, the largest first', async () => {
   const sizes = await tableSizes(database())
   expect(sizes.map(({ name }) => name)).toContain('operations')
   const totals = sizes.map(({ bytes, indexBytes }) => bytes + indexBytes)

@@ -5,8 +5,8 @@ import { Hono } from 'hono'
 import { afterEach, describe, expect, test } from 'vitest'
 import { eventStream } from '../../src/api/admin/eventStream.js'
 import { MOST_OF_ACCOUNT } from '../../src/records/createFeeds.js'
-import { audited } from '../../src/store/tenants/audit.js'
-import { createAuthToken, endAuthToken } from '../../src/tenancy/manageAuthTokens.js'
+import { audited } from '../../src/tenants/audit.js'
+import { createAuthToken, endAuthToken } from '../../src/tenants/authTokens.js'
 import { testActor } from '../support/actor.js'
 import { storeOperation } from '../support/database/fillTenant.js'
 import { storeUser } from '../support/database/storeUser.js'
@@ -75,7 +75,7 @@ describe('the stream of an app', () => {
     for (const [place, id] of ids.slice(1).entries())
       expect(id - (ids[place] ?? 0)).toBeGreaterThanOrEqual(250)
 
-    // A change while nobody listens is told to who comes back with the last id.
+    // A change while nobody listens is sent to a client that returns with the last id.
     const lastId = String(ids.at(-1))
     watcher.abort.abort()
     const missed = await storeOperation(database(), appId, 'pooled')
@@ -105,7 +105,7 @@ describe('the stream of an app', () => {
     await until(async () => (await watch(appId, token)).response.status === 200)
   })
 
-  test('ends within fifteen seconds for whoever is shut out, and goes on for others', async () => {
+  test('ends within fifteen seconds for a client that lost access, and goes on for others', async () => {
     const { appId, accountId, token } = one()
     const settings = { accountId, name: 'watcher', role: 'viewer', expiresAt: null } as const
     const made = await audited(database(), testActor, (change) => createAuthToken(change, settings))

@@ -11,5 +11,5 @@ export default (): void => {
     'tsconfig.admin.json',
     'tsconfig.prool.json',
   )
-  run('scripts/build-console.mjs')
+  run('scripts/build-assets.mjs')
 }

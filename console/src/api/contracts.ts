@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { contracts } from '../../../src/admin/contracts.js'
+import type { contracts } from '../../../src/api/contracts/contracts.js'
 
 type Subjects = typeof contracts
 type OfSubject<Name> = {

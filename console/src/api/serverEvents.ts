@@ -26,7 +26,7 @@ export function parseEvent(block: string): ServerEvent | undefined {
   }
 }
 
-/** The events of an answer, as they come. @param heard - told of all that comes, also of what is no event */
+/** The events of an answer, as they come. @param heard - called for all input, also for what is no event */
 export async function* readEvents(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
   heard: () => void,

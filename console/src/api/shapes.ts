@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import type { contracts } from '../../../src/admin/contracts.js'
-import type { explanation } from '../../../src/admin/schemas.js'
+import type { contracts } from '../../../src/api/contracts/contracts.js'
+import type { explanation } from '../../../src/api/contracts/schemas.js'
 import type { AnswerOf } from './contracts.js'
 
 type ItemOf<Page extends { readonly items: readonly unknown[] }> = Page['items'][number]

@@ -23,7 +23,7 @@ const streams = new Map<string, Stream>()
 
 /**
  * Reads the stream until it ends: when the service drains, after its life, or because nobody shows it. Throws when the
- * connection is lost, of which a browser that only listens is not told.
+ * connection is lost, which a browser that only listens does not notice.
  */
 async function read(appId: string, stream: Stream): Promise<void> {
   const lost = new AbortController()

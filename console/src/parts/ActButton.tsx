@@ -9,7 +9,7 @@ type ActButtonProps = {
   onClick(): void
 }
 
-/** A button of an act that needs a role: whoever lacks it sees the button, and which role is missing. */
+/** A button of an action that needs a role: users without it see the button and which role is missing. */
 export function ActButton({ needs, look, children, onClick }: ActButtonProps) {
   const isAllowed = mayAct(needs)
   return (

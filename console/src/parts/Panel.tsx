@@ -14,7 +14,7 @@ type PanelProps = {
   onClose(): void
 }
 
-/** What is open beside a list: Esc closes it. */
+/** The panel of the open row of a list. Esc closes it. */
 export function Panel({ title, name, codes, children, onClose }: PanelProps) {
   const isCodeOpen = useSignal(false)
   const heading = useRef<HTMLHeadingElement>(null)

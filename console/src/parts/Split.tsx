@@ -6,18 +6,18 @@ import { Loaded } from './Loaded.js'
 type SplitProps = {
   /** The list of the screen with its head. */
   readonly children: ComponentChildren
-  /** What is open beside the list; undefined = nothing is. */
-  readonly beside: ComponentChildren
+  /** The open panel; undefined = none. */
+  readonly panel: ComponentChildren
 }
 
-/** A list, and beside it what of it is open; on narrow screens what is open alone. */
-export function Split({ children, beside }: SplitProps) {
+/** A list with its open panel to the right; on narrow screens only the panel. */
+export function Split({ children, panel }: SplitProps) {
   return (
-    <div class={beside === undefined ? 'split' : 'split is-open'}>
+    <div class={panel === undefined ? 'split' : 'split is-open'}>
       <section class="side-list">{children}</section>
-      {beside !== undefined && (
+      {panel !== undefined && (
         <aside class="panel" aria-label="What is open">
-          {beside}
+          {panel}
         </aside>
       )}
     </div>

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 
-/** A column: what its cells hold, and how much room a narrow screen gives it. */
+/** A column: what its cells hold, and how wide it is on a narrow screen. */
 export type Column<Row> = {
   readonly name: string
   readonly cell: (row: Row) => ComponentChildren

@@ -7,7 +7,7 @@ export type RowsOf<Row> = {
   keyOf(row: Row): string
   /** Where a row leads. */
   hrefOf(row: Row): string
-  /** The key of the row that is open beside the list; undefined = none is. */
+  /** The key of the open row; undefined = none is. */
   readonly openKey?: string | undefined
 }
 

@@ -29,7 +29,7 @@ export const openPaths = ['sign-in', 'setup']
 export function Shell() {
   const { path, search } = place.value
   useEffect(() => {
-    // Whoever is not signed in comes back to this address after signing in.
+    // After signing in, the user returns to this address.
     if (session.value === null && !openPaths.includes(path))
       go(
         hrefOf('sign-in', { back: path === '' ? undefined : `${path}${location.search}` }),

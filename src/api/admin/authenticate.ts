@@ -1,27 +1,27 @@
 import type { Context } from 'hono'
-import { getCookie } from 'hono/cookie'
-import type { Needs } from '../../admin/contract.js'
-import type { Role } from '../../base/vocabulary.js'
+import { getCookie, setCookie } from 'hono/cookie'
 import {
   ForbiddenError,
   InvalidFieldError,
   NotFoundError,
   UnauthorizedError,
-} from '../../errors/restErrors.js'
-import { listMemberships } from '../../store/people/members.js'
-import { findSessionUser, type SessionUser } from '../../store/people/sessions.js'
-import { findAccount } from '../../store/tenants/accounts.js'
-import { type Actor, audited } from '../../store/tenants/audit.js'
-import { hashCredential } from '../../tenancy/credential.js'
-import { mayAct } from '../../tenancy/roles.js'
+  WrongSiteError,
+} from '../../base/errors/restErrors.js'
+import type { Role } from '../../base/vocabulary.js'
+import { mayAct } from '../../base/vocabulary.js'
+import { findAccount } from '../../tenants/accounts.js'
+import { type Actor, audited } from '../../tenants/audit.js'
+import { hashCredential } from '../../tenants/credential.js'
+import { listMemberships } from '../../tenants/people/members.js'
+import { findSessionUser, type SessionUser } from '../../tenants/people/sessions.js'
+import type { Visitor } from '../../tenants/people/signIn.js'
+import { SESSION_SECONDS } from '../../tenants/people/signIn.js'
 import type { AdminContext } from '../adminContext.js'
-import { operatorActor, tokenActor } from '../caller.js'
+import { isKey, operatorActor, requireRole, tokenActor } from '../caller.js'
+import type { Needs } from '../contracts/contract.js'
 import type { Env } from '../createApp.js'
-import type { Gate } from '../gate/createGate.js'
-import { isKey } from '../isKey.js'
-import { requireRole } from '../requireRole.js'
-import type { AdminCaller } from './route.js'
-import { cookieNames, requireSameSite, requireSite } from './site.js'
+import { type Gate, networkOf } from '../gate/createGate.js'
+import type { AdminCaller, SessionCookie } from './route.js'
 
 /** The header by which a user who is signed in says in which account to act, and the operator's token which to look into. */
 const ACCOUNT_HEADER = 'purser-account'
@@ -191,4 +191,61 @@ async function placeOf(
   const account = isOperator ? await findAccount(database, accountId) : undefined
   if (account === undefined || account.revokedAt !== null) throw new NotFoundError('Account')
   return { role: 'admin', kind: 'operator' }
+}
+
+/** The address by which a browser reached us. */
+type Site = {
+  readonly origin: string
+  /** Over https: the cookie is sent over nothing else, and no other host can set it. */
+  readonly isSecure: boolean
+  readonly cookieName: string
+}
+
+const SECURE_COOKIE = '__Host-purser'
+const PLAIN_COOKIE = 'purser'
+const cookieNames: readonly string[] = [SECURE_COOKIE, PLAIN_COOKIE]
+
+/**
+ * The site of a request: the configured one or this machine. Any other Host is one that somebody points at us
+ * (DNS rebinding), or plain http over a network. Throws WrongSiteError.
+ */
+export function requireSite(c: Context<Env>, adminUrl: string | undefined): Site {
+  const host = (c.req.header('host') ?? '').toLowerCase()
+  const configured = adminUrl === undefined ? undefined : new URL(adminUrl)
+  if (configured?.protocol === 'https:' && configured.host === host)
+    return { origin: configured.origin, isSecure: true, cookieName: SECURE_COOKIE }
+  if (/^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/.test(host))
+    return { origin: `http://${host}`, isSecure: false, cookieName: PLAIN_COOKIE }
+  throw new WrongSiteError()
+}
+
+/**
+ * Refuses what another site made a browser send: a browser sends the cookie whichever site makes it ask. Browsers say by
+ * Sec-Fetch-Site who asked; of one that does not, a change needs an Origin that is ours. Throws WrongSiteError.
+ */
+function requireSameSite(c: Context<Env>, { origin }: Site): void {
+  const fetchSite = c.req.header('sec-fetch-site')
+  if (c.req.method === 'GET') {
+    if (fetchSite === 'cross-site' || fetchSite === 'same-site') throw new WrongSiteError()
+    return
+  }
+  const isOurs =
+    fetchSite === undefined ? c.req.header('origin') === origin : fetchSite === 'same-origin'
+  const isJson = /^application\/json\b/i.test(c.req.header('content-type') ?? '')
+  if (!isOurs || (c.req.method !== 'DELETE' && !isJson)) throw new WrongSiteError()
+}
+
+export function visitorOf(c: Context<Env>): Visitor {
+  const { ip, requestId } = c.get('caller')
+  return { ip, requestId, network: networkOf(ip), agent: c.req.header('user-agent') ?? null }
+}
+
+/** The cookie of a session: no script can read it, and no other site can make a browser send it. */
+export function cookieOf(c: Context<Env>, adminUrl: string | undefined): SessionCookie {
+  const write = (token: string, maxAge: number): void => {
+    const { cookieName, isSecure: secure } = requireSite(c, adminUrl)
+    const options = { httpOnly: true, secure, sameSite: 'Strict', path: '/', maxAge } as const
+    setCookie(c, cookieName, token, options)
+  }
+  return { set: (token) => write(token, SESSION_SECONDS), clear: () => write('', 0) }
 }

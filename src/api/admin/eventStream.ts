@@ -1,5 +1,5 @@
 /** Milliseconds between comments that keep proxies from closing a quiet stream; before each, the caller is looked at again. */
-export const HEARTBEAT = 15_000
+const HEARTBEAT = 15_000
 /** Milliseconds after which a stream ends; its client comes back, maybe to another replica. */
 const LIFE = 600_000
 /** Events that wait for a client that reads slowly; then its connection is cut. */
@@ -7,7 +7,7 @@ const MOST_WAITING = 16
 /** Milliseconds in which a client must have read the end of its stream. */
 const GRACE = 5_000
 
-export type EventSource = {
+type EventSource = {
   /** Whether the caller may still have what is sent. */
   readonly isStillLetIn: () => Promise<boolean>
   /** Cuts the connection. */
@@ -54,7 +54,7 @@ export function eventStream({ isStillLetIn, cut, begin }: EventSource): Readable
   function beat(): void {
     isStillLetIn().then(
       (isLetIn) => (isLetIn ? send(': still here\n\n') : end()),
-      // Whoever cannot be asked about comes back and is asked about then.
+      // When the check itself fails, the client reconnects and is checked then.
       end,
     )
   }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { Who } from '../../admin/contract.js'
-import { failure } from '../../admin/schemas.js'
 import { version } from '../../base/version.js'
+import type { Who } from '../contracts/contract.js'
+import { failure } from '../contracts/schemas.js'
 import type { Route } from './route.js'
 
 type Json = Record<string, unknown>

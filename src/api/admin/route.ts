@@ -1,6 +1,11 @@
 import type { Logger } from 'pino'
 import type { z } from 'zod'
-import type { Visitor } from '../../access/checkPassword.js'
+import { InvalidFieldError } from '../../base/errors/restErrors.js'
+import type { App } from '../../tenants/apps.js'
+import type { Actor, AuditChange } from '../../tenants/audit.js'
+import type { SessionUser } from '../../tenants/people/sessions.js'
+import type { Visitor } from '../../tenants/people/signIn.js'
+import type { AdminContext } from '../adminContext.js'
 import {
   type Contract,
   type Contracts,
@@ -8,11 +13,7 @@ import {
   type Needs,
   type RouteName,
   splitRouteName,
-} from '../../admin/contract.js'
-import type { SessionUser } from '../../store/people/sessions.js'
-import type { App } from '../../store/tenants/apps.js'
-import type { Actor } from '../../store/tenants/audit.js'
-import type { AdminContext } from '../adminContext.js'
+} from '../contracts/contract.js'
 
 export type AdminCaller = {
   /** undefined = the operator, who looks into no account, or a user outside any. */
@@ -34,6 +35,8 @@ type Values<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
 export type RouteRequest<Name, Each> = {
   readonly context: AdminContext
   readonly caller: AdminCaller
+  /** Makes a change of the caller's, with its entries in the audit log. Throws RateLimitError. */
+  change<Result>(run: (change: AuditChange) => Promise<Result>): Promise<Result>
   /** The caller's account. */
   readonly accountId: Each extends { readonly who: 'account' } ? string : string | undefined
   /** The user who is signed in. */
@@ -68,6 +71,7 @@ export type Route = Needs & {
   readonly method: HttpMethod
   readonly path: string
   readonly summary: string
+  readonly command?: string
   readonly status: 200 | 201
   readonly params: z.ZodObject | undefined
   readonly query: z.ZodObject | undefined
@@ -76,7 +80,7 @@ export type Route = Needs & {
   readonly answer: z.ZodType
   /** `lines`: `run` gives an AsyncIterable, which is answered as NDJSON. `events`: `run` gives the stream. */
   readonly format: 'json' | 'lines' | 'events'
-  readonly run: (request: never) => Promise<unknown>
+  readonly run: (request: never) => unknown
 }
 
 /** A value that becomes `Json` when it is answered: times and wei as they are inside. */
@@ -102,11 +106,18 @@ type Answered<Each> = Each extends { readonly answer: infer Schema extends z.Zod
       : Inside<z.input<Schema>>
   : never
 
-type Handlers<Group> = {
-  readonly [Name in keyof Group]: (
-    request: RouteRequest<Name, Group[Name]>,
-  ) => Promise<Answered<Group[Name]>>
-}
+/** What a handler may give in place of the whole answer. */
+type Short<Answer> =
+  | undefined
+  | (Answer extends { readonly done: true } ? boolean : never)
+  | (Answer extends { readonly items: infer Items } ? Items : never)
+
+/** The answer; undefined or false: there is no such object; true: it is done; a list: its items. */
+type Handler<Name, Each> = (
+  request: RouteRequest<Name, Each>,
+) => Answered<Each> | Short<Answered<Each>> | Promise<Answered<Each> | Short<Answered<Each>>>
+
+type Handlers<Group> = { readonly [Name in keyof Group]: Handler<Name, Group[Name]> }
 
 /**
  * Serves each contract of a group by its handler, which gets and gives what the contract says. The handlers are a second
@@ -125,4 +136,11 @@ export function serve<Group extends Contracts>(contracts: Group) {
       body: contract.body,
       run: handlers[name],
     }))
+}
+
+/** A cursor that is a row's number, as `next` gave it. */
+export function cursorNumber(before: string | undefined): string | undefined {
+  if (before !== undefined && !/^\d{1,18}$/.test(before))
+    throw new InvalidFieldError('before', 'must be the `next` of an earlier answer')
+  return before
 }

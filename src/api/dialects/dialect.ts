@@ -1,4 +1,5 @@
-import type { PurserError } from '../../errors/purserError.js'
+import type { PurserError } from '../../base/errors/purserError.js'
+import { InvalidParamsError } from '../../base/errors/requestErrors.js'
 
 export const dialectNames = ['classic', 'standard'] as const
 
@@ -27,4 +28,15 @@ export const classic: Dialect = {
 export const standard: Dialect = {
   name: 'standard',
   status: () => 200,
+}
+
+/**
+ * v1 and v2 speak the classic dialect, v3 the standard one. `?dialect=standard` lets clients such
+ * as viem, whose documentation points them at v2, read answers there.
+ */
+export function selectDialect(version: string, wanted: string | undefined): Dialect {
+  if (wanted === undefined) return version === 'v3' ? standard : classic
+  if (wanted === 'standard') return standard
+  if (wanted === 'classic') return classic
+  throw new InvalidParamsError('dialect', 'must be "classic" or "standard".')
 }

@@ -1,8 +1,9 @@
 import type { Hex } from 'viem'
 import { concat, numberToHex } from 'viem/utils'
-import type { Operation } from '../../entrypoint/operation.js'
-import { splitPaymasterSignature } from '../../entrypoint/paymasterSignature.js'
-import { type Version, versionFacts } from '../../entrypoint/versionFacts.js'
+import type { Fees } from '../../erc4337/fees.js'
+import type { Operation } from '../../erc4337/operation.js'
+import { splitPaymasterSignature } from '../../erc4337/paymasterSignature.js'
+import { type Version, versionFacts } from '../../erc4337/versionFacts.js'
 
 /** An operation in the JSON-RPC shape of its EntryPoint version; quantities are hex (ERC-7769). */
 export function encodeOperation(op: Operation, version: Version) {
@@ -14,11 +15,8 @@ export function encodeOperation(op: Operation, version: Version) {
     ...(!packsEntities &&
       op.factory !== undefined && { factory: op.factory, factoryData: op.factoryData }),
     callData: op.callData,
-    callGasLimit: numberToHex(op.callGasLimit),
-    verificationGasLimit: numberToHex(op.verificationGasLimit),
-    preVerificationGas: numberToHex(op.preVerificationGas),
-    maxFeePerGas: numberToHex(op.maxFeePerGas),
-    maxPriorityFeePerGas: numberToHex(op.maxPriorityFeePerGas),
+    ...encodeLimits(op, numberToHex),
+    ...encodeHexFees(op),
     ...(packsEntities
       ? { paymasterAndData: packEntity(op.paymaster, op.paymasterData) }
       : encodePayer(op, versionFacts[version].paymasterMaySignLate)),
@@ -41,13 +39,13 @@ export function packEntity(address: Hex | undefined, data: Hex): Hex {
   return address === undefined ? '0x' : concat([address, data])
 }
 
-export type PaymasterFields = Pick<
+type PaymasterFields = Pick<
   Operation,
   'paymaster' | 'paymasterData' | 'paymasterVerificationGasLimit' | 'paymasterPostOpGasLimit'
 >
 
 /** v0.7 and later: the four fields of a paymaster, none when there is none. */
-export function encodePaymaster(op: PaymasterFields) {
+function encodePaymaster(op: PaymasterFields) {
   return (
     op.paymaster !== undefined && {
       paymaster: op.paymaster,
@@ -65,5 +63,23 @@ export function encodePayer(payer: PaymasterFields, separateSignature: boolean) 
   return {
     ...encodePaymaster({ ...payer, paymasterData: late.data }),
     paymasterSignature: late.signature,
+  }
+}
+
+type Limits = Pick<Operation, 'callGasLimit' | 'verificationGasLimit' | 'preVerificationGas'>
+
+export function encodeLimits<Encoded>(op: Limits, encode: (gas: bigint) => Encoded) {
+  return {
+    callGasLimit: encode(op.callGasLimit),
+    verificationGasLimit: encode(op.verificationGasLimit),
+    preVerificationGas: encode(op.preVerificationGas),
+  }
+}
+
+/** Fees in wei per gas, as hex. */
+export function encodeHexFees({ maxFeePerGas, maxPriorityFeePerGas }: Fees) {
+  return {
+    maxFeePerGas: numberToHex(maxFeePerGas),
+    maxPriorityFeePerGas: numberToHex(maxPriorityFeePerGas),
   }
 }

@@ -1,11 +1,17 @@
 import { getAddress, numberToHex } from 'viem/utils'
-import { versionFacts } from '../../entrypoint/versionFacts.js'
+import type { Draft } from '../../erc4337/draft.js'
+import type { Version } from '../../erc4337/entryPoint.js'
+import { versionFacts } from '../../erc4337/versionFacts.js'
 import { toFloatUp } from '../../paymaster/formatUnits.js'
-import type { PolicyPreview, SponsorshipDecision } from '../../paymaster/sponsorship.js'
-import type { FeeQuote, TokenPayment } from '../../paymaster/tokenPayment.js'
-import { encodeHexFees } from './feeValues.js'
-import { encodePayer, packEntity } from './operationFields.js'
-import type { PaymasterAnswer, QuotesAnswer, VersionedStub } from './paymasterAnswer.js'
+import type { PaymasterStub } from '../../paymaster/sponsoredDraft.js'
+import type {
+  PolicyPreview,
+  SponsorshipDecision,
+  SponsorshipResult,
+} from '../../paymaster/sponsorship.js'
+import type { FeeQuote, FeeQuotes, TokenPayment } from '../../paymaster/tokenPayment.js'
+import type { AppSponsor } from '../../tenants/apps.js'
+import { encodeHexFees, encodeLimits, encodePayer, packEntity } from './operationFields.js'
 
 /**
  * ERC-7677 stub. Not final: the wallet estimates with it and asks again; unless its account signs
@@ -25,19 +31,29 @@ export function encodeStub({ payer, version, separateSignature, isFinal, sponsor
 /** Clients merge what we answer into the operation: without a paymaster it must offer nothing. */
 const noFees = { maxFeePerGas: '0x0', maxPriorityFeePerGas: '0x0' }
 
-/**
- * ERC-7677 data, with the gas limits that were signed: clients that ask once, before they
- * estimated, take them from here.
- */
+/** ERC-7677 data, with all gas limits that were signed. */
 export function encodePaymasterData(result: PaymasterAnswer) {
   return {
     ...encodeSponsor(result),
-    callGasLimit: numberToHex(result.operation.callGasLimit),
-    verificationGasLimit: numberToHex(result.operation.verificationGasLimit),
-    preVerificationGas: numberToHex(result.operation.preVerificationGas),
+    ...encodeLimits(result.operation, numberToHex),
     ...encodeFreeFees(result),
   }
 }
+
+/**
+ * ERC-7677 data. Gas limits only where others were signed than the `given` ones: clients that ask once, before they
+ * estimated, take them from here, while others add to a limit that they find here (Safe's relay-kit) or take all or none
+ * (thirdweb).
+ */
+export function encodeAskedData(result: PaymasterAnswer & { readonly given?: Draft }) {
+  const { operation, given } = result
+  const isGiven = limitNames.every((name) => operation[name] === given?.[name])
+  return isGiven
+    ? { ...encodeSponsor(result), ...encodeFreeFees(result) }
+    : encodePaymasterData(result)
+}
+
+const limitNames = ['callGasLimit', 'verificationGasLimit', 'preVerificationGas'] as const
 
 /** The same with the fees that were signed, for clients that leave them to the paymaster too. */
 export function encodePaymasterAndFees(result: PaymasterAnswer) {
@@ -45,7 +61,7 @@ export function encodePaymasterAndFees(result: PaymasterAnswer) {
 }
 
 /** The fees of an operation that is sponsored without a paymaster. */
-export function encodeFreeFees(result: PaymasterAnswer) {
+function encodeFreeFees(result: PaymasterAnswer) {
   return (
     result.mode === 'SPONSORED' &&
     result.decision.sponsored &&
@@ -152,3 +168,29 @@ export function encodePreview({ sponsored, code, message, policyId, policies }: 
     policies,
   }
 }
+
+/** The form in which the client that asked reads the paymaster's answer. */
+type Form = {
+  /** The version in whose shape the operation is written. */
+  readonly version: Version
+  /** A late signature (v0.9) goes into a field of its own, not behind paymasterData. */
+  readonly separateSignature: boolean
+}
+
+/** `isFinal`: the account may sign already. */
+export type VersionedStub = Form & {
+  /** undefined = no paymaster pays, the operation goes without fees. */
+  readonly payer: PaymasterStub | undefined
+  readonly isFinal: boolean
+  /** Whom the wallet shows as the one that pays; undefined = nobody. */
+  readonly sponsor: AppSponsor | undefined
+}
+
+export type VersionedSponsorship = SponsorshipResult & Form & { readonly mode: 'SPONSORED' }
+
+/** A token tank never signs late. */
+type VersionedPayment = TokenPayment & Form & { readonly mode: 'ERC20' }
+
+export type PaymasterAnswer = VersionedSponsorship | VersionedPayment
+
+export type QuotesAnswer = FeeQuotes & { readonly mode: 'QUOTES' }

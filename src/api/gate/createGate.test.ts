@@ -1,14 +1,15 @@
 import { expect, test } from 'vitest'
+import { RateLimitError } from '../../base/errors/limitErrors.js'
 import { currentRequester } from '../../base/requester.js'
-import { RateLimitError } from '../../errors/limitErrors.js'
-import { gateLimits } from '../limits.js'
-import { createGate } from './createGate.js'
+import { defaultLimits } from '../routeContext.js'
+import { createGate, networkOf } from './createGate.js'
 
 const ESTIMATE = 'eth_estimateUserOperationGas'
-const off = { key: 0, ip: 0, sender: 0 }
-const one = { ...gateLimits(off, { perKey: 1, all: 2 }) }
+const off = { perSecond: 0, burst: 0 }
+const rates = { key: off, ip: off, sender: off }
+const one = { ...defaultLimits.gate, ...rates, simulationsPerKey: 1, simulations: 2 }
 
-test('a simulation more than the key or the process may run is refused, and room comes back', async () => {
+test('a simulation above the limit of the key or the process is refused until another one ends', async () => {
   const gate = createGate(one)
   const ends: (() => void)[] = []
   const hold = () => new Promise<void>((resolve) => ends.push(resolve))
@@ -69,7 +70,7 @@ test('a simulation takes a unit of the key for each millisecond beyond the metho
   expect(() => gate.call('b', 'eth_chainId')).toThrow(/Try again in 100\d{4} s/)
 })
 
-test('a key has eight heavy simulations at once, and room comes back', async () => {
+test('a key has eight heavy simulations at once; the next is refused until one ends', async () => {
   const gate = createGate({ ...one, simulationsPerKey: 0, simulations: 0 })
   const ends: (() => void)[] = []
   const heavy = async () => {
@@ -88,4 +89,16 @@ test('a key has eight heavy simulations at once, and room comes back', async () 
   expect(ends).toHaveLength(1)
   ends[0]?.()
   await again
+})
+
+test.each([
+  ['192.0.2.1', '192.0.2.1'],
+  ['::ffff:192.0.2.1', '192.0.2.1'],
+  ['2001:db8:1:2::1', '2001:db8:1:2::/64'],
+  ['2001:db8:1:2:ffff:ffff:ffff:ffff', '2001:db8:1:2::/64'],
+  ['2001:db8:1:3::1', '2001:db8:1:3::/64'],
+  ['::1', '0:0:0:0::/64'],
+  ['unknown', 'unknown'],
+])('%s counts as %s', (ip, network) => {
+  expect(networkOf(ip)).toBe(network)
 })

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
+import ipaddr from 'ipaddr.js'
+import { RateLimitError } from '../../base/errors/limitErrors.js'
 import { Lru } from '../../base/lru.js'
 import { type Requester, workFor } from '../../base/requester.js'
-import { RateLimitError } from '../../errors/limitErrors.js'
 import { type MethodName, methods } from '../methods/methodList.js'
-import { networkOf } from './networkOf.js'
 import { createTokenBuckets, type Rate } from './tokenBuckets.js'
 
 export type GateLimits = {
@@ -68,7 +68,8 @@ export function createGate(limits: GateLimits): Gate {
     enter: (ip) => take('ip', networkOf(ip), 1),
     tryCredential(ip, credential) {
       const wait = buckets.authentication.wait(networkOf(ip))
-      if (wait === 0 || (rightCredentials.get(fingerprint(credential)) ?? 0) > Date.now()) return
+      if (wait === 0 || (rightCredentials.get(fingerprint(credential)) ?? 0) > performance.now())
+        return
       throw new RateLimitError('authentication', wait)
     },
     call: (keyId, method) => take('key', keyId, methods[method].cost),
@@ -77,7 +78,7 @@ export function createGate(limits: GateLimits): Gate {
       buckets.authentication.take(networkOf(ip), 1)
     },
     credentialWasRight(credential) {
-      rightCredentials.set(fingerprint(credential), Date.now() + REMEMBERED)
+      rightCredentials.set(fingerprint(credential), performance.now() + REMEMBERED)
     },
     async simulate(keyId, method, run) {
       const ofKey = running.get(keyId) ?? { count: 0, heavy: 0 }
@@ -136,4 +137,19 @@ function createRequester(
 /** Credentials themselves are not kept. */
 function fingerprint(credential: string): string {
   return createHash('sha256').update(credential).digest('base64')
+}
+
+/** Leading 16-bit groups that one subscriber has in IPv6: the network of 64 bits. */
+const GROUPS = 4
+
+/**
+ * The name under which limits count an address: an IPv4 address itself, an IPv6 address by its network
+ * (/64), of which every subscriber has all 2^64 addresses.
+ */
+export function networkOf(ip: string): string {
+  if (!ipaddr.isValid(ip)) return ip
+  const address = ipaddr.process(ip)
+  if (!(address instanceof ipaddr.IPv6)) return address.toString()
+  const groups = address.parts.slice(0, GROUPS).map((part) => part.toString(16))
+  return `${groups.join(':')}::/64`
 }

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { KeyRestrictedError } from '../../errors/limitErrors.js'
-import { unrestricted } from '../../store/tenants/keys.js'
-import { clientIp } from './clientIp.js'
-import { contains, requireMethod, requirePlace } from './keyRestrictions.js'
+import { KeyRestrictedError } from '../../base/errors/limitErrors.js'
+import { unrestricted } from '../../tenants/keys.js'
+import { clientIp, contains, requireMethod, requirePlace } from './keyRestrictions.js'
 
 const here = { ip: '203.0.113.7', origin: 'https://dapp.example' }
 

@@ -1,7 +1,6 @@
 import ipaddr from 'ipaddr.js'
-import { KeyRestrictedError } from '../../errors/limitErrors.js'
-import type { KeyScope } from '../../store/schema.js'
-import type { KeyRestrictions } from '../../store/tenants/keys.js'
+import { KeyRestrictedError } from '../../base/errors/limitErrors.js'
+import type { KeyRestrictions, KeyScope } from '../../tenants/keys.js'
 import type { MethodScope } from '../methods/method.js'
 import { type MethodName, methods as methodTable } from '../methods/methodList.js'
 
@@ -48,4 +47,20 @@ export function contains(range: string, ip: string): boolean {
   if (!ipaddr.isValidCIDR(range)) return false
   const [network, bits] = ipaddr.parseCIDR(range)
   return network.kind() === address.kind() && address.match(network, bits)
+}
+
+/**
+ * The address of the caller: the peer of the connection, or, where that is a trusted proxy, the last
+ * address of X-Forwarded-For that is no trusted proxy. What stands before it there is the caller's own claim.
+ */
+export function clientIp(
+  peer: string | undefined,
+  forwardedFor: string | undefined,
+  trustedProxies: readonly string[],
+): string {
+  const isTrusted = (ip: string): boolean => trustedProxies.some((range) => contains(range, ip))
+  const hops = [...(forwardedFor ?? '').split(',').map((hop) => hop.trim()), peer ?? 'unknown']
+  const named = hops.filter((hop) => hop !== '')
+  while (named.length > 1 && isTrusted(named.at(-1) ?? '')) named.pop()
+  return named.at(-1) ?? 'unknown'
 }

@@ -7,7 +7,7 @@ export type Rate = {
   readonly burst: number
 }
 
-export type TokenBuckets = {
+type TokenBuckets = {
   /** Takes `cost` units of the name's bucket, or nothing: then the seconds until they are there. */
   take(name: string, cost: number, now?: number): number
   /** Takes `cost` units, whether or not they are there: what lacks must come back before more is taken. */
@@ -34,7 +34,7 @@ export function createTokenBuckets({ perSecond, burst }: Rate, most = 50_000): T
   }
 
   return {
-    take(name, cost, now = Date.now()) {
+    take(name, cost, now = performance.now()) {
       if (perSecond === 0) return 0
       const wanted = Math.min(cost, burst)
       const units = unitsAt(name, now)
@@ -42,11 +42,11 @@ export function createTokenBuckets({ perSecond, burst }: Rate, most = 50_000): T
       buckets.set(name, { units: units - wanted, at: now })
       return 0
     },
-    charge(name, cost, now = Date.now()) {
+    charge(name, cost, now = performance.now()) {
       if (perSecond === 0) return
       buckets.set(name, { units: unitsAt(name, now) - cost, at: now })
     },
-    wait(name, now = Date.now()) {
+    wait(name, now = performance.now()) {
       if (perSecond === 0) return 0
       return Math.max(0, 1 - unitsAt(name, now)) / perSecond
     },

@@ -2,7 +2,7 @@ import { getAddress } from 'viem'
 import { expect, test } from 'vitest'
 import { address, operation, receipt, word } from '../../../test/support/http/apiFixtures.js'
 import { memoryToken } from '../../../test/support/http/memoryServices.js'
-import { FeeTooLowError, OperationNotFoundError } from '../../errors/operationErrors.js'
+import { FeeTooLowError, OperationNotFoundError } from '../../base/errors/operationErrors.js'
 import { classic } from '../dialects/dialect.js'
 import { methods } from './methodList.js'
 
@@ -229,7 +229,7 @@ test('a refusal keeps usable limits and says why', () => {
   ).toMatchObject({ paymasterAndData: '0x', callGasLimit: 100_000, sponsorship: refused })
 })
 
-test('a sponsorship of v0.7 has the paymaster fields beside', () => {
+test('a sponsorship of v0.7 also has the paymaster fields', () => {
   const sponsored = { ...operation, paymaster: address('7'), paymasterVerificationGasLimit: 30n }
   expect(
     methods.pm_sponsorUserOperation.encode.classic({

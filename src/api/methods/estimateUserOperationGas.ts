@@ -1,34 +1,49 @@
 import { numberToHex } from 'viem/utils'
-import type { GasEstimate } from '../../gas/gasEstimate.js'
-import { encodeBigNumber, encodeNumber } from '../dialects/classic/numbers.js'
-import { decodeEntryPoint } from '../dialects/decode/entryPoint.js'
-import { decodeDraft } from '../dialects/decode/operation.js'
-import { decodeStateOverride } from '../dialects/decode/stateOverride.js'
-import { EXAMPLE_ENTRY_POINT, exampleOperationJson } from './examples/examples.js'
-import { method } from './method.js'
-import { simulationErrors } from './methodErrors.js'
+import { z } from 'zod'
+import type { GasEstimate } from '../../gas/estimateOperation.js'
+import { encodeBigNumber, encodeNumber } from '../dialects/classic.js'
+import { entryPoint } from '../dialects/decode/entryPoint.js'
+import { decodeDraft, partialOperation } from '../dialects/decode/operation.js'
+import { stateOverride } from '../dialects/decode/stateOverride.js'
+import { classicNumber, decimalFees, hexFees, hexQuantity, bytes } from '../openRpc/parts.js'
+import { encodeHexFees, encodeLimits } from '../dialects/operationFields.js'
+import { EXAMPLE_ENTRY_POINT, exampleOperationJson } from './examples.js'
+import { method, simulationErrors } from './method.js'
 
+const bigNumber = z.object({ type: z.literal('BigNumber'), hex: bytes })
+function estimateLimits(quantity: z.ZodType) {
+  return {
+    callGasLimit: quantity,
+    verificationGasLimit: quantity,
+    preVerificationGas: quantity,
+    paymasterVerificationGasLimit: quantity.optional(),
+    paymasterPostOpGasLimit: quantity.optional(),
+  }
+}
 export const estimateUserOperationGas = method({
   name: 'eth_estimateUserOperationGas',
   summary: 'Gas limits and fees with which the operation works now.',
   scope: 'bundler',
   cost: 5,
   simulates: true,
-  params: ['operation', 'entryPoint', 'stateOverride?'],
+  params: { operation: partialOperation, entryPoint, stateOverride },
   errors: simulationErrors,
-  decode: ([operation, address, override], chain) => {
-    const entryPoint = decodeEntryPoint(address, 'params[1]', chain)
-    return {
-      entryPoint,
-      draft: decodeDraft(operation, 'params[0]', entryPoint.version),
-      stateOverride:
-        override === undefined || override === null
-          ? undefined
-          : decodeStateOverride(override, 'params[2]'),
-    }
-  },
+  decode: ({ operation, entryPoint, stateOverride }) => ({
+    entryPoint,
+    draft: decodeDraft(operation, 'params[0]', entryPoint.version),
+    stateOverride,
+  }),
   run: ({ entryPoint, draft, stateOverride }, { chain, appId }) =>
     chain.estimate(entryPoint, draft, stateOverride, appId),
+  result: {
+    classic: z.object({
+      ...estimateLimits(classicNumber),
+      validUntil: bigNumber,
+      validAfter: bigNumber,
+      ...decimalFees,
+    }),
+    standard: z.object({ ...estimateLimits(hexQuantity), ...hexFees }),
+  },
   encode: { classic: encodeClassicEstimate, standard: encodeStandardEstimate },
   example: {
     params: [
@@ -47,39 +62,13 @@ export const estimateUserOperationGas = method({
       validAfter: 0,
       validUntil: 1_800_000_000,
     },
-    result: {
-      classic: {
-        callGasLimit: 36_000,
-        verificationGasLimit: 60_000,
-        preVerificationGas: 48_000,
-        validUntil: { type: 'BigNumber', hex: '0x6b49d200' },
-        validAfter: { type: 'BigNumber', hex: '0x00' },
-        maxPriorityFeePerGas: '1000000',
-        maxFeePerGas: '1500000000',
-      },
-      standard: {
-        preVerificationGas: '0xbb80',
-        verificationGasLimit: '0xea60',
-        callGasLimit: '0x8ca0',
-        maxFeePerGas: '0x59682f00',
-        maxPriorityFeePerGas: '0xf4240',
-      },
-    },
   },
 })
 
 /** Every member is there: clients of this dialect fail on any that is null. */
 function encodeClassicEstimate(estimate: GasEstimate) {
   return {
-    callGasLimit: encodeNumber(estimate.callGasLimit),
-    verificationGasLimit: encodeNumber(estimate.verificationGasLimit),
-    preVerificationGas: encodeNumber(estimate.preVerificationGas),
-    ...(estimate.paymasterVerificationGasLimit !== undefined && {
-      paymasterVerificationGasLimit: encodeNumber(estimate.paymasterVerificationGasLimit),
-    }),
-    ...(estimate.paymasterPostOpGasLimit !== undefined && {
-      paymasterPostOpGasLimit: encodeNumber(estimate.paymasterPostOpGasLimit),
-    }),
+    ...encodeEstimate(estimate, encodeNumber),
     validUntil: encodeBigNumber(BigInt(estimate.validUntil)),
     validAfter: encodeBigNumber(BigInt(estimate.validAfter)),
     maxPriorityFeePerGas: estimate.maxPriorityFeePerGas.toString(),
@@ -89,17 +78,15 @@ function encodeClassicEstimate(estimate: GasEstimate) {
 
 /** The validity bounds stay out: ERC-7769 has no such fields. */
 function encodeStandardEstimate(estimate: GasEstimate) {
+  return { ...encodeEstimate(estimate, numberToHex), ...encodeHexFees(estimate) }
+}
+
+/** The limits; those of a paymaster where there is one. */
+function encodeEstimate(estimate: GasEstimate, encode: (gas: bigint) => number | string) {
+  const { paymasterVerificationGasLimit: verification, paymasterPostOpGasLimit: postOp } = estimate
   return {
-    preVerificationGas: numberToHex(estimate.preVerificationGas),
-    verificationGasLimit: numberToHex(estimate.verificationGasLimit),
-    callGasLimit: numberToHex(estimate.callGasLimit),
-    ...(estimate.paymasterVerificationGasLimit !== undefined && {
-      paymasterVerificationGasLimit: numberToHex(estimate.paymasterVerificationGasLimit),
-    }),
-    ...(estimate.paymasterPostOpGasLimit !== undefined && {
-      paymasterPostOpGasLimit: numberToHex(estimate.paymasterPostOpGasLimit),
-    }),
-    maxFeePerGas: numberToHex(estimate.maxFeePerGas),
-    maxPriorityFeePerGas: numberToHex(estimate.maxPriorityFeePerGas),
+    ...encodeLimits(estimate, encode),
+    ...(verification !== undefined && { paymasterVerificationGasLimit: encode(verification) }),
+    ...(postOp !== undefined && { paymasterPostOpGasLimit: encode(postOp) }),
   }
 }

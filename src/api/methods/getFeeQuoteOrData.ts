@@ -1,14 +1,21 @@
-import { encodeClassicSponsorship } from '../dialects/classic/classicSponsorship.js'
-import { decodeQuoteContext } from '../dialects/decode/mode.js'
-import { inferEntryPoint, withOperation } from '../dialects/decode/paymasterRequest.js'
-import type { QuotesAnswer, VersionedSponsorship } from '../dialects/paymasterAnswer.js'
-import { encodeQuotes } from '../dialects/paymasterData.js'
-import { encodeStandardSponsorship } from '../dialects/standard/standardSponsorship.js'
-import { EXAMPLE_TANK, exampleOperationJson } from './examples/examples.js'
-import { exampleToken } from './examples/exampleToken.js'
-import { method } from './method.js'
-import { paymasterErrors } from './methodErrors.js'
-import { refusalOf, requestSponsorship } from './requestPaymaster.js'
+import { z } from 'zod'
+import { encodeClassicSponsorship } from '../dialects/classic.js'
+import { partialOperation } from '../dialects/decode/operation.js'
+import {
+  inferEntryPoint,
+  quoteContext,
+  withOperation,
+} from '../dialects/decode/paymasterRequest.js'
+import {
+  encodeQuotes,
+  type QuotesAnswer,
+  type VersionedSponsorship,
+} from '../dialects/paymasterData.js'
+import { encodeStandardSponsorship } from '../dialects/standard.js'
+import { EXAMPLE_TANK, exampleOperationJson, exampleToken } from './examples.js'
+import { refusalOf, requestSponsorship } from './getPaymasterData.js'
+import { classicSponsorship, quotes, standardSponsorship } from '../openRpc/results.js'
+import { method, simulationErrors } from './method.js'
 
 export const getFeeQuoteOrData = method({
   name: 'pm_getFeeQuoteOrData',
@@ -16,21 +23,20 @@ export const getFeeQuoteOrData = method({
   scope: 'paymaster',
   cost: 10,
   simulates: true,
-  params: ['operation', 'mode?'],
-  errors: paymasterErrors,
-  decode: ([operation, mode], chain) =>
-    withOperation(
-      decodeQuoteContext(mode, 'params[1]'),
-      operation,
-      inferEntryPoint(operation, chain),
-      'result',
-    ),
+  params: { operation: partialOperation, mode: quoteContext },
+  errors: simulationErrors,
+  decode: ({ operation, mode }, chain) =>
+    withOperation(mode, operation, inferEntryPoint(operation, chain), 'result'),
   run: async (request, context): Promise<VersionedSponsorship | QuotesAnswer> => {
     if (request.mode === 'SPONSORED') return requestSponsorship(request, context)
     const { chain, appId } = context
     return { mode: 'QUOTES', ...(await chain.tokens.quote({ ...request, appId })) }
   },
   refusal: refusalOf,
+  result: {
+    classic: z.union([quotes, classicSponsorship]),
+    standard: z.union([quotes, standardSponsorship]),
+  },
   encode: {
     classic: (answer) =>
       answer.mode === 'QUOTES' ? encodeQuotes(answer) : encodeClassicSponsorship(answer),
@@ -52,28 +58,6 @@ export const getFeeQuoteOrData = method({
       ],
       unsupported: [],
       nativePrice: 3_000_000_000n,
-    },
-    result: {
-      both: {
-        mode: 'ERC20',
-        MODE: 'ERC20',
-        paymasterAddress: '0x7a11c0de00000000000000000000000000000007',
-        feeQuotes: [
-          {
-            symbol: 'USDC',
-            name: 'USD Coin',
-            decimal: 6,
-            tokenAddress: '0x0b2C639c533813f4Aa9D7837CAf62653d097Ff85',
-            maxGasFee: 0.82,
-            maxGasFeeUSD: 0.82,
-            exchangeRate: 3_000_000_000,
-            premiumPercentage: '5',
-            validUntil: 1_800_000_000,
-            logoUrl: '',
-          },
-        ],
-        unsupportedTokens: [],
-      },
     },
   },
 })

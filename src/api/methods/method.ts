@@ -1,7 +1,9 @@
-import type { ErrorCode } from '../../errors/errorCodes.js'
-import type { PurserError } from '../../errors/purserError.js'
-import type { KeyScope } from '../../store/schema.js'
-import type { DecodeContext } from '../dialects/decode/entryPoint.js'
+import type { z } from 'zod'
+import type { ErrorCode } from '../../base/errors/catalogue.js'
+import type { PurserError } from '../../base/errors/purserError.js'
+import type { KeyScope } from '../../tenants/keys.js'
+import type { RpcMethod } from '../contracts/rpcMethods.js'
+import type { DecodeContext, Decoded, Input, Inputs } from '../dialects/decode/values.js'
 import type { PerDialect } from '../dialects/dialect.js'
 import type { ChainServices, Services } from '../services.js'
 
@@ -23,64 +25,103 @@ export type MethodContext = {
  */
 export type MethodScope = KeyScope | 'common' | 'debug' | 'node'
 
-/** One JSON-RPC method. The tables of the gate, the dialects and the documents are made from it. */
-export type Method<Name extends string, Params, Result> = {
+/** The only declaration of a JSON-RPC method: dialects, gate and documents read it. */
+export type MethodSpec<Name extends RpcMethod, Given extends Inputs, Params, Result> = {
   readonly name: Name
   readonly summary: string
   readonly scope: MethodScope
-  /** Units that a call takes from the buckets of its key and, with a sender, of its sender. */
-  readonly cost: number
-  /** Whether it runs an operation in an engine, which is bounded in number. */
-  readonly simulates: boolean
-  /** Names of the parameters by position; a `?` marks those that may be missing. */
-  readonly params: readonly string[]
-  /** The error codes it can answer beside `commonErrors`. */
-  readonly errors: readonly ErrorCode[]
+  /** Units that a call takes from the buckets of its key and, with a sender, of its sender; absent = 1. */
+  readonly cost?: number
+  /** Whether it runs an operation in an engine, which is bounded in number; absent = no. */
+  readonly simulates?: boolean
+  /** Parameters by position, of every form that any client sends: both dialects decode alike. Absent = none. */
+  readonly params?: Given
+  /** The error codes that it can answer in addition to `commonErrors`. */
+  readonly errors?: readonly ErrorCode[]
   /**
-   * Parameters of every form that any client sends: both dialects decode alike. Throws
-   * InvalidParamsError, UnsupportedEntryPointError.
+   * What depends on several parameters; absent = nothing does. Throws InvalidParamsError,
+   * UnsupportedEntryPointError.
    */
-  readonly decode: (params: readonly unknown[], chain: DecodeContext) => Params
+  readonly decode?: (params: Decoded<Given>, chain: DecodeContext) => Params
   /** The method itself. It knows no dialect. */
   readonly run: (params: Params, context: MethodContext) => Promise<Result>
-  /** JSON of the result. Pure. */
-  readonly encode: PerDialect<(result: Result) => unknown>
+  /** The JSON of the result, in both dialects or in each. */
+  readonly result: z.ZodType | PerDialect<z.ZodType>
+  /** JSON of the result; absent = as `run` gives it. Pure. */
+  readonly encode?: ((result: Result) => unknown) | PerDialect<(result: Result) => unknown>
   /** The refusal that a result is, in methods whose callers get one without an error. */
   readonly refusal?: (result: Result) => PurserError | undefined
-  readonly example: Example<Result, PerDialect<unknown>>
+  /** Parameters, and a result of `run`. */
+  readonly example: { readonly params: readonly unknown[]; readonly outcome: NoInfer<Result> }
 }
 
-type Example<Result, Json> = {
-  readonly params: readonly unknown[]
-  /** A result of `run`. */
-  readonly outcome: Result
-  /** The JSON that is made of it. */
-  readonly result: Json
-}
+type Spec<Name extends RpcMethod, Params, Result> = MethodSpec<Name, Inputs, Params, Result>
 
-/** One value for both dialects, or one for each. */
-type BothOrEach<Value> = { readonly both: Value } | PerDialect<Value>
-
-type MethodSpec<Name extends string, Params, Result> = Omit<
-  Method<Name, Params, Result>,
-  'encode' | 'example'
+/** A method in full. */
+export type Method<Name extends RpcMethod, Params, Result> = Required<
+  Omit<Spec<Name, Params, Result>, 'params' | 'decode' | 'result' | 'encode' | 'refusal'>
 > & {
-  readonly encode: BothOrEach<(result: Result) => unknown>
-  readonly example: Example<NoInfer<Result>, BothOrEach<unknown>>
+  readonly refusal: ((result: Result) => PurserError | undefined) | undefined
+  /** Its parameters by position, with their places for errors. */
+  readonly inputs: readonly (Input<unknown> & {
+    readonly name: string
+    readonly field: string
+    readonly isOptional: boolean
+  })[]
+  readonly decode: (values: readonly unknown[], chain: DecodeContext) => Params
+  readonly result: PerDialect<z.ZodType>
+  readonly encode: PerDialect<(result: Result) => unknown>
 }
 
-/** Types a method: `run` gets what its `decode` gives, `encode` what its `run` gives. */
-export function method<const Name extends string, Params, Result>(
-  spec: MethodSpec<Name, Params, Result>,
-): Method<Name, Params, Result> {
-  const { example } = spec
+/** Types a method: `run` gets what its `decode` gives, else its parameters by name; `encode` what its `run` gives. */
+export function method<
+  const Name extends RpcMethod,
+  Result,
+  Given extends Inputs = Record<never, never>,
+  Params = Decoded<Given>,
+>(spec: MethodSpec<Name, Given, Params, Result>): Method<Name, Params, Result> {
+  const { params = {}, decode: combine, result, encode = same, ...rest } = spec
+  const inputs = Object.entries<Input<unknown>>(params).map(([name, input], index) => {
+    return { ...input, name, field: `params[${index}]`, isOptional: input.json.isOptional() }
+  })
   return {
-    ...spec,
-    encode: perDialect(spec.encode),
-    example: { ...example, result: perDialect(example.result) },
+    cost: 1,
+    simulates: false,
+    errors: [],
+    refusal: undefined,
+    ...rest,
+    inputs,
+    decode: (values: readonly unknown[], chain: DecodeContext): Params => {
+      const decoded: Record<string, unknown> = {}
+      let index = 0
+      for (const { name, field, decode } of inputs)
+        decoded[name] = decode(values[index++], field, chain)
+      return combine === undefined ? (decoded as Params) : combine(decoded as Decoded<Given>, chain)
+    },
+    result: 'classic' in result ? result : { classic: result, standard: result },
+    encode: 'classic' in encode ? encode : { classic: encode, standard: encode },
   }
 }
 
-function perDialect<Value>(value: BothOrEach<Value>): PerDialect<Value> {
-  return 'both' in value ? { classic: value.both, standard: value.both } : value
+function same(result: unknown): unknown {
+  return result
 }
+
+/** Every method can answer them: they concern the request, the key, the chain or the service. */
+export const commonErrors: readonly ErrorCode[] = [
+  -32700, -32600, -32601, -32602, -32603, -32001, -32005,
+]
+
+/** The errors of an operation that is run to measure or check it, or for which a paymaster refuses to pay. */
+export const simulationErrors: readonly ErrorCode[] = [-32500, -32501, -32503, -32507, -32521]
+
+/** The errors of an operation that asks to be taken into the pool. */
+export const admissionErrors: readonly ErrorCode[] = [
+  ...simulationErrors,
+  -32502,
+  -32504,
+  -32505,
+  -32508,
+  -32006,
+  -32007,
+]

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { address, rpcOperation06, rpcOperation07 } from '../../../test/support/http/apiFixtures.js'
+import { memoryKeys } from '../../../test/support/http/memoryServices.js'
 import { rpcPath, useApi } from '../../../test/support/http/useApi.js'
-import { canonicalAddresses } from '../../entrypoint/canonicalAddresses.js'
+import { canonicalAddresses } from '../../erc4337/canonicalAddresses.js'
 
 const { call, memory, post } = useApi()
 
@@ -56,6 +57,32 @@ describe('the life of an operation', () => {
       paymasterData: '0xabcd',
     })
   })
+
+  test.each(['v2', 'v3'])(
+    '%s: its signature is for the app that sent it until it is included',
+    async (version) => {
+      const { body } = await call('v3', 'eth_sendUserOperation', [
+        rpcOperation07,
+        canonicalAddresses['0.7'],
+      ])
+      const ask = { id: 1, method: 'eth_getUserOperationByHash', params: [body.result] }
+      const shownTo = async (key: string) => {
+        const answer = await post(`/api/${version}/31337/${key}`, JSON.stringify(ask))
+        const { userOperation } = answer.body.result
+        expect({ ...userOperation, signature: '' }).toMatchObject({
+          sender: rpcOperation07.sender.toLowerCase(),
+          paymasterData: '0xabcd',
+        })
+        return userOperation.signature
+      }
+      const { apiKey, siblingKey, strangerKey } = memoryKeys
+      expect(await shownTo(apiKey)).toBe(rpcOperation07.signature)
+      for (const key of [siblingKey, strangerKey]) expect(await shownTo(key)).toBe('0x')
+      memory().include(body.result)
+      for (const key of [siblingKey, strangerKey])
+        expect(await shownTo(key)).toBe(rpcOperation07.signature)
+    },
+  )
 
   test('an unknown dialect is refused', async () => {
     expect(await post(`${rpcPath('v2')}?dialect=latin`, '{"id":5}')).toMatchObject({

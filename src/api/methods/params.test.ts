@@ -5,8 +5,8 @@ import {
   rpcOperation06,
   rpcOperation07,
 } from '../../../test/support/http/apiFixtures.js'
-import { canonicalAddresses } from '../../entrypoint/canonicalAddresses.js'
-import type { Version } from '../../entrypoint/entryPoint.js'
+import { canonicalAddresses } from '../../erc4337/canonicalAddresses.js'
+import type { Version } from '../../erc4337/entryPoint.js'
 import { methods } from './methodList.js'
 
 function chainWith(...versions: Version[]) {

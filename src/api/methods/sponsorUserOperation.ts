@@ -1,17 +1,16 @@
-import { encodeClassicSponsorship } from '../dialects/classic/classicSponsorship.js'
-import { decodeEntryPoint } from '../dialects/decode/entryPoint.js'
-import { decodeContext, decodeMode } from '../dialects/decode/mode.js'
-import { inferEntryPoint, withOperation } from '../dialects/decode/paymasterRequest.js'
-import { encodeStandardSponsorship } from '../dialects/standard/standardSponsorship.js'
+import { encodeClassicSponsorship } from '../dialects/classic.js'
+import { partialOperation } from '../dialects/decode/operation.js'
 import {
-  exampleClassicSponsorship,
-  exampleSponsorship,
-  exampleStandardSponsorship,
-} from './examples/exampleSponsorship.js'
-import { exampleOperationJson } from './examples/examples.js'
-import { method } from './method.js'
-import { paymasterErrors } from './methodErrors.js'
-import { refusalOf, requestPaymaster } from './requestPaymaster.js'
+  context,
+  inferEntryPoint,
+  modeOrEntryPoint,
+  withOperation,
+} from '../dialects/decode/paymasterRequest.js'
+import { encodeStandardSponsorship } from '../dialects/standard.js'
+import { exampleOperationJson, exampleSponsorship } from './examples.js'
+import { refusalOf, requestPaymaster } from './getPaymasterData.js'
+import { classicSponsorship, standardSponsorship } from '../openRpc/results.js'
+import { method, simulationErrors } from './method.js'
 
 /**
  * [operation, mode], or [operation, entryPoint, context] as the clients of other services have it,
@@ -23,24 +22,15 @@ export const sponsorUserOperation = method({
   scope: 'paymaster',
   cost: 10,
   simulates: true,
-  params: ['operation', 'modeOrEntryPoint', 'context?'],
-  errors: paymasterErrors,
-  decode: ([operation, second, third], chain) =>
-    isHex(second)
-      ? withOperation(
-          decodeContext(third, 'params[2]'),
-          operation,
-          decodeEntryPoint(second, 'params[1]', chain),
-          'error',
-        )
-      : withOperation(
-          decodeMode(second, 'params[1]'),
-          operation,
-          inferEntryPoint(operation, chain),
-          'result',
-        ),
+  params: { operation: partialOperation, modeOrEntryPoint, context },
+  errors: simulationErrors,
+  decode: ({ operation, modeOrEntryPoint, context }, chain) =>
+    'mode' in modeOrEntryPoint
+      ? withOperation(modeOrEntryPoint, operation, inferEntryPoint(operation, chain), 'result')
+      : withOperation(context, operation, modeOrEntryPoint, 'error'),
   run: requestPaymaster,
   refusal: refusalOf,
+  result: { classic: classicSponsorship, standard: standardSponsorship },
   encode: { classic: encodeClassicSponsorship, standard: encodeStandardSponsorship },
   example: {
     params: [
@@ -48,10 +38,5 @@ export const sponsorUserOperation = method({
       { mode: 'SPONSORED', calculateGasLimits: true, expiryDuration: 300 },
     ],
     outcome: exampleSponsorship,
-    result: { classic: exampleClassicSponsorship, standard: exampleStandardSponsorship },
   },
 })
-
-function isHex(value: unknown): boolean {
-  return typeof value === 'string' && value.startsWith('0x')
-}

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { address, operation, receipt, word } from '../../../test/support/http/apiFixtures.js'
-import { joinPaymasterSignature } from '../../entrypoint/paymasterSignature.js'
-import { FeeTooLowError } from '../../errors/operationErrors.js'
+import { FeeTooLowError } from '../../base/errors/operationErrors.js'
+import { joinPaymasterSignature } from '../../erc4337/paymasterSignature.js'
 import { standard } from '../dialects/dialect.js'
 import { methods } from './methodList.js'
 
@@ -246,7 +246,7 @@ test('a late signature stands apart for who asked so, else behind the data', () 
   }
 })
 
-test('without a paymaster the operation is told to offer nothing', () => {
+test('without a paymaster the operation gets zero fees', () => {
   const form = { payer: undefined, separateSignature: false, isFinal: false, sponsor: undefined }
   const fees = { maxFeePerGas: '0x0', maxPriorityFeePerGas: '0x0' }
   expect(methods.pm_getPaymasterStubData.encode.standard({ ...form, version: '0.7' })).toEqual({

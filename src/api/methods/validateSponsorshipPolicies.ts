@@ -1,15 +1,18 @@
-import { InvalidParamsError } from '../../errors/requestErrors.js'
+import { z } from 'zod'
+import { InvalidParamsError } from '../../base/errors/requestErrors.js'
 import type { PolicyPreview } from '../../paymaster/sponsorship.js'
-import type { DecodeContext } from '../dialects/decode/entryPoint.js'
 import {
   decodePaymasterParams,
+  erc7677Params,
   type PaymasterRequest,
 } from '../dialects/decode/paymasterRequest.js'
 import { encodePreview } from '../dialects/paymasterData.js'
-import { examplePaymasterParams } from './examples/examples.js'
-import { method } from './method.js'
-import { paymasterErrors } from './methodErrors.js'
-import { decodePimlicoPolicies, encodeWillingPolicies } from './vendors/pimlicoPolicies.js'
+import { examplePaymasterParams } from './examples.js'
+import { preview, willingPolicies } from '../openRpc/results.js'
+import { method, simulationErrors } from './method.js'
+import { chainIdOrPolicyIds, encodeWillingPolicies } from './vendors/pimlico.js'
+
+const { operation, entryPoint, context } = erc7677Params
 
 const examplePolicy = {
   policyId: '5c0d7f44-53b1-4b6e-8f0e-2f8a1d1c9e21',
@@ -42,13 +45,12 @@ export const validateSponsorshipPolicies = method({
   scope: 'paymaster',
   cost: 10,
   simulates: true,
-  params: ['operation', 'entryPoint', 'chainIdOrPolicyIds', 'context?'],
-  errors: paymasterErrors,
-  decode: (params, chain: DecodeContext): PreviewRequest => {
-    const [, , third] = params
-    const pimlico = Array.isArray(third) ? decodePimlicoPolicies(params, chain) : undefined
-    const request = pimlico?.request ?? decodePaymasterParams('finalize')(params, chain)
-    return { request, draft: request.draft, policyIds: pimlico?.policyIds }
+  params: { operation, entryPoint, chainIdOrPolicyIds, context },
+  errors: simulationErrors,
+  decode: ({ chainIdOrPolicyIds: third, ...params }): PreviewRequest => {
+    const request = decodePaymasterParams('finalize')(params)
+    const policyIds = typeof third === 'number' ? undefined : third
+    return { request, draft: request.draft, policyIds }
   },
   run: async ({ request, policyIds }, { chain, appId }): Promise<PreviewAnswer> => {
     if (request.mode === 'ERC20')
@@ -59,10 +61,9 @@ export const validateSponsorshipPolicies = method({
     const { mode, separateSignature, refusal, ...sponsorship } = request
     return { preview: await chain.previewSponsorship({ ...sponsorship, appId }), policyIds }
   },
-  encode: {
-    both: ({ preview, policyIds }: PreviewAnswer) =>
-      policyIds === undefined ? encodePreview(preview) : encodeWillingPolicies(preview, policyIds),
-  },
+  result: z.union([preview, willingPolicies]),
+  encode: ({ preview, policyIds }) =>
+    policyIds === undefined ? encodePreview(preview) : encodeWillingPolicies(preview, policyIds),
   example: {
     params: examplePaymasterParams,
     outcome: {
@@ -74,15 +75,6 @@ export const validateSponsorshipPolicies = method({
         policies: [examplePolicy],
       },
       policyIds: undefined,
-    },
-    result: {
-      both: {
-        sponsored: true,
-        code: 'SPONSORED',
-        message: 'Would be sponsored up to 261000000000000 wei.',
-        policyId: examplePolicy.policyId,
-        policies: [examplePolicy],
-      },
     },
   },
 })

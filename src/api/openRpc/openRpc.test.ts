@@ -3,13 +3,13 @@ import { Ajv } from 'ajv'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { arbitraryOf, type JsonSchema } from '../../../test/support/http/arbitraryOf.js'
-import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
-import { PurserError } from '../../errors/purserError.js'
+import { PurserError } from '../../base/errors/purserError.js'
+import { createEntryPoint } from '../../erc4337/createEntryPoint.js'
 import { dialectNames } from '../dialects/dialect.js'
-import { EXAMPLE_CHAIN_ID, EXAMPLE_ENTRY_POINT } from '../methods/examples/examples.js'
-import { commonErrors } from '../methods/methodErrors.js'
+import { EXAMPLE_CHAIN_ID, EXAMPLE_ENTRY_POINT } from '../methods/examples.js'
+import { commonErrors } from '../methods/method.js'
 import { type MethodName, methodNames, methods } from '../methods/methodList.js'
-import { openRpc } from './openRpc.js'
+import { encodeExample, openRpc } from './openRpc.js'
 
 const entryPoint = createEntryPoint('0.7', EXAMPLE_ENTRY_POINT)
 const chain = {
@@ -69,7 +69,7 @@ describe.each(dialectNames)('the OpenRPC document of the %s dialect', (dialect) 
       expect({ value, fits: fits(value), errors: fits.errors }).toMatchObject({ fits: true })
     }
     const fits = compile(result.schema)
-    const value: unknown = JSON.parse(JSON.stringify(example.result[dialect]))
+    const value: unknown = encodeExample(name, dialect)
     expect({ value, fits: fits(value), errors: fits.errors }).toMatchObject({ fits: true })
   })
 })

@@ -1,10 +1,9 @@
 import { z } from 'zod'
+import { errorCodes } from '../../base/errors/catalogue.js'
 import { version } from '../../base/version.js'
-import { errorCodes } from '../../errors/errorCodes.js'
 import type { DialectName } from '../dialects/dialect.js'
-import { commonErrors } from '../methods/methodErrors.js'
+import { commonErrors } from '../methods/method.js'
 import { type MethodName, methodNames, methods } from '../methods/methodList.js'
-import { methodSchemas, resultSchema } from './methodSchemas.js'
 
 type Json = Record<string, unknown>
 
@@ -34,32 +33,40 @@ export function openRpc(dialect: DialectName): Json {
 
 /** One method; the schemas that it shares with others go into `schemas`. */
 function methodOf(name: MethodName, dialect: DialectName, schemas: Json): Json {
-  const { summary, scope, cost, params, errors, example } = methods[name]
-  const values = methodSchemas[name].params
+  const { summary, scope, cost, inputs, errors, example, result } = methods[name]
   return {
     name,
     summary,
     paramStructure: 'by-position',
-    params: params.map((param, index) => ({
-      name: param.replace('?', ''),
-      required: !param.endsWith('?'),
-      schema: schemaOf(values[index] ?? z.unknown(), 'input', schemas),
+    params: inputs.map((input) => ({
+      name: input.name,
+      required: !input.isOptional,
+      schema: schemaOf(input.json, 'input', schemas),
     })),
-    result: { name: 'result', schema: schemaOf(resultSchema(name, dialect), 'output', schemas) },
-    errors: [...errors, ...commonErrors].map((code) => ({ code, message: errorCodes[code] })),
+    result: { name: 'result', schema: schemaOf(result[dialect], 'output', schemas) },
+    errors: [...errors, ...commonErrors].map((code) => ({
+      code,
+      message: errorCodes[code].meaning,
+    })),
     examples: [
       {
         name: 'example',
         params: example.params.map((value, index) => ({
-          name: params[index]?.replace('?', '') ?? `params[${index}]`,
+          name: inputs[index]?.name ?? `params[${index}]`,
           value,
         })),
-        result: { name: 'result', value: example.result[dialect] },
+        result: { name: 'result', value: encodeExample(name, dialect) },
       },
     ],
     'x-scope': scope,
     'x-cost': cost,
   }
+}
+
+/** The JSON of the result of a method's example. */
+export function encodeExample<Name extends MethodName>(name: Name, dialect: DialectName): unknown {
+  const method = methods[name]
+  return JSON.parse(JSON.stringify(method.encode[dialect](method.example.outcome)))
 }
 
 /** The schema as JSON; its named parts are moved into `schemas`, to which it refers. */
@@ -71,3 +78,12 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output', schemas: Json): Jso
     schemas[name] = part
   return rest
 }
+
+/** The OpenRPC documents, made once a process. */
+export const documents = { classic: openRpc('classic'), standard: openRpc('standard') } as const
+
+/** The same as bytes: GET serves them without a key, so an answer must cost nothing. */
+export const documentFiles = {
+  classic: Buffer.from(JSON.stringify(documents.classic)),
+  standard: Buffer.from(JSON.stringify(documents.standard)),
+} as const

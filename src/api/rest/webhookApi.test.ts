@@ -2,7 +2,7 @@ import { request } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import { memoryKeys } from '../../../test/support/http/memoryServices.js'
 import { useApi } from '../../../test/support/http/useApi.js'
-import { defaultLimits } from '../limits.js'
+import { defaultLimits } from '../routeContext.js'
 import { interfaceDocument } from './interfaceDocument.js'
 
 const url = 'https://dapp.example/hook?x=1'
@@ -258,7 +258,7 @@ test('another HTTP method is 405 and names those that are', async () => {
   )
 })
 
-test('the document of the API is served to whoever asks', async () => {
+test('the document of the API is served to anyone', async () => {
   const answer = await fetch(`${apiUrl()}/api/v2/public/sdk/openapi.json`)
   expect(answer.headers.get('content-type')).toContain('application/json')
   expect(await answer.json()).toEqual(interfaceDocument())

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { rpcOperation06 } from '../../../test/support/http/apiFixtures.js'
 import { memoryKeys } from '../../../test/support/http/memoryServices.js'
 import { rpcPath, useApi } from '../../../test/support/http/useApi.js'
-import { canonicalAddresses } from '../../entrypoint/canonicalAddresses.js'
-import { ValidationRejectedError } from '../../errors/operationErrors.js'
-import { OverloadedError } from '../../errors/requestErrors.js'
-import type { Actor } from '../../store/tenants/audit.js'
+import { ValidationRejectedError } from '../../base/errors/operationErrors.js'
+import { OverloadedError } from '../../base/errors/requestErrors.js'
+import { canonicalAddresses } from '../../erc4337/canonicalAddresses.js'
+import type { Actor } from '../../tenants/audit.js'
 
 const { call, logged, memory, post, restart, url } = useApi()
 
@@ -81,7 +81,7 @@ describe('errors', () => {
     expect((await call('v2', 'eth_nothing', [])).headers.get('retry-after')).toBeNull()
   })
 
-  test('of our own are logged under a reference that the caller is told, and nothing else', async () => {
+  test('of our own are logged under a reference, which is all that the caller gets', async () => {
     const services = {
       ...memory().services,
       webhooks: (actor: Actor) => ({

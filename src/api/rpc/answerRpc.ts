@@ -1,28 +1,27 @@
-import { KeyRestrictedError, RateLimitError } from '../../errors/limitErrors.js'
-import type { PurserError } from '../../errors/purserError.js'
+import { KeyRestrictedError, RateLimitError } from '../../base/errors/limitErrors.js'
+import type { PurserError } from '../../base/errors/purserError.js'
 import {
   PayloadTooLargeError,
   UnknownKeyError,
   UnsupportedChainError,
-} from '../../errors/requestErrors.js'
-import { asPurserError } from '../asPurserError.js'
-import type { Caller } from '../caller.js'
-import { selectDialect } from '../dialects/selectDialect.js'
+} from '../../base/errors/requestErrors.js'
+import type { KeyOwner } from '../../tenants/keys.js'
+import { type Caller, isKey } from '../caller.js'
+import { selectDialect } from '../dialects/dialect.js'
 import type { Gate } from '../gate/createGate.js'
 import { requirePlace } from '../gate/keyRestrictions.js'
-import { isKey } from '../isKey.js'
 import { isMethodName } from '../methods/methodList.js'
-import { documents } from '../openRpc/documents.js'
-import { parseJson } from '../parseJson.js'
+import { documents } from '../openRpc/openRpc.js'
+import { parseJson } from '../readBody.js'
+import { asPurserError } from '../restError.js'
 import type { RouteContext } from '../routeContext.js'
-import type { ChainServices, KeyIdentity, Services } from '../services.js'
-import { idOf, type RequestId } from './envelope.js'
-import { errorBody } from './errorBody.js'
-import { handleRpc, type RpcAnswer } from './handleRpc.js'
+import type { ChainServices, Services } from '../services.js'
+import { errorBody, idOf, type RequestId } from './envelope.js'
+import { countCall, handleRpc, type RpcAnswer } from './handleRpc.js'
 import { toRefusal } from './toRefusal.js'
 
 /** One POST to `/api/{version}/{chainId}/{key}?dialect=…`, path parts as they came. */
-export type RpcRequest = {
+type RpcRequest = {
   readonly version: string
   readonly chainId: string
   readonly key: string
@@ -44,7 +43,7 @@ export async function answerRpc(
 ): Promise<RpcAnswer> {
   let id: RequestId = null
   let dialect = selectDialect(request.version, undefined)
-  let readable: { readonly identity: KeyIdentity; readonly body: unknown } | undefined
+  let readable: { readonly identity: KeyOwner; readonly body: unknown } | undefined
   const begin = performance.now()
   try {
     gate.enter(request.caller.ip)
@@ -81,8 +80,9 @@ export async function answerRpc(
     })
   } catch (thrown) {
     const error = asPurserError(thrown, logger)
-    if (error instanceof RateLimitError) metrics.limited(error.limit)
-    metrics.call('unknown', String(error.code), (performance.now() - begin) / 1_000)
+    if (error instanceof RateLimitError)
+      metrics.count('purser_rate_limited_total', { limit: error.limit })
+    countCall(metrics, 'unknown', String(error.code), begin)
     if (readable !== undefined) recordCalls(readable, error, request, services, limits.batchLength)
     const isOfRequest = requestErrors.some((kind) => error instanceof kind)
     const status = isOfRequest ? error.status : dialect.status(error)
@@ -92,7 +92,7 @@ export async function answerRpc(
 
 /** Records the calls of a request that is refused as a whole, though its key is good: for its chain, say. */
 function recordCalls(
-  { identity, body }: { readonly identity: KeyIdentity; readonly body: unknown },
+  { identity, body }: { readonly identity: KeyOwner; readonly body: unknown },
   error: PurserError,
   { chainId, caller: { requestId } }: RpcRequest,
   { recordRefusal }: Services,
@@ -136,7 +136,7 @@ async function idOfStranger(
 }
 
 /** The key of the request, which may be used from its place. */
-async function identify(request: RpcRequest, services: Services, gate: Gate): Promise<KeyIdentity> {
+async function identify(request: RpcRequest, services: Services, gate: Gate): Promise<KeyOwner> {
   const identity = await authenticate(request, services, gate)
   requirePlace(identity, request.caller)
   return identity
@@ -146,7 +146,7 @@ async function authenticate(
   { key, caller }: RpcRequest,
   services: Services,
   gate: Gate,
-): Promise<KeyIdentity> {
+): Promise<KeyOwner> {
   gate.tryCredential(caller.ip, key)
   const identity = isKey(key) ? await services.authenticateKey(key) : undefined
   if (identity === undefined) {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { PurserError } from '../../errors/purserError.js'
+import { PurserError } from '../../base/errors/purserError.js'
 import { decodeCall, idOf } from './envelope.js'
 
 const valid = { jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] }

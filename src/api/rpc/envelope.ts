@@ -1,5 +1,6 @@
-import { InvalidParamsError, InvalidRequestError } from '../../errors/requestErrors.js'
-import { type Members, member } from '../dialects/decode/members.js'
+import type { PurserError } from '../../base/errors/purserError.js'
+import { InvalidParamsError, InvalidRequestError } from '../../base/errors/requestErrors.js'
+import { type Members, member } from '../dialects/decode/values.js'
 
 export type RequestId = string | number | null
 
@@ -47,4 +48,19 @@ function isObject(value: unknown): value is Members {
 
 function isId(id: unknown): id is RequestId {
   return id === null || typeof id === 'string' || (typeof id === 'number' && Number.isFinite(id))
+}
+
+/** A JSON-RPC error response. `error.data` holds the error's own data and the rule that decided. */
+export function errorBody(id: RequestId, { code, message, rule, data }: PurserError) {
+  return {
+    jsonrpc: '2.0',
+    id,
+    error: {
+      code,
+      message,
+      ...((data !== undefined || rule !== undefined) && {
+        data: { ...data, ...(rule !== undefined && { rule }) },
+      }),
+    },
+  }
 }

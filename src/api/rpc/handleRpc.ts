@@ -1,24 +1,24 @@
 import type { Logger } from 'pino'
-import { RateLimitError } from '../../errors/limitErrors.js'
-import type { PurserError } from '../../errors/purserError.js'
-import { InvalidRequestError, MethodNotFoundError } from '../../errors/requestErrors.js'
-import type { Metrics } from '../../metrics/createMetrics.js'
-import { asPurserError } from '../asPurserError.js'
+import { RateLimitError } from '../../base/errors/limitErrors.js'
+import type { PurserError } from '../../base/errors/purserError.js'
+import { InvalidRequestError, MethodNotFoundError } from '../../base/errors/requestErrors.js'
+import type { Metrics } from '../../base/metrics/metrics.js'
+import type { KeyOwner } from '../../tenants/keys.js'
 import type { Dialect } from '../dialects/dialect.js'
 import type { Gate } from '../gate/createGate.js'
 import { requireMethod } from '../gate/keyRestrictions.js'
 import type { MethodContext } from '../methods/method.js'
-import { isMethodName, type MethodName, type MethodParams, methods } from '../methods/methodList.js'
-import type { KeyIdentity, Services } from '../services.js'
-import { decodeCall, idOf, type RpcCall } from './envelope.js'
-import { errorBody } from './errorBody.js'
+import { isMethodName, type MethodName, methods } from '../methods/methodList.js'
+import { asPurserError } from '../restError.js'
+import type { Services } from '../services.js'
+import { decodeCall, errorBody, idOf, type RpcCall } from './envelope.js'
 import { toRefusal } from './toRefusal.js'
 
-export type RpcContext = MethodContext & {
+type RpcContext = MethodContext & {
   readonly dialect: Dialect
   readonly batchLength: number
   /** The key of the path, with the methods that it may call. */
-  readonly identity: KeyIdentity
+  readonly identity: KeyOwner
   readonly requestId: string
   readonly recordRefusal: Services['recordRefusal']
   readonly takeRequest: Services['takeRequest']
@@ -50,6 +50,22 @@ export async function handleRpc(body: unknown, context: RpcContext): Promise<Rpc
   return bodies.length === 0 ? noContent : { status: 200, body: bodies }
 }
 
+const INTERNAL_ERROR = '-32603'
+
+/**
+ * Counts a call.
+ * @param code `ok`, or the code of its error
+ * @param begin of the call by `performance.now()`
+ */
+export function countCall(metrics: Metrics, method: string, code: string, begin: number): void {
+  const isInternal = code === INTERNAL_ERROR
+  metrics.count('purser_rpc_calls_total', { method, code })
+  if (isInternal) metrics.count('purser_internal_errors_total', { api: 'rpc' })
+  const outcome = code === 'ok' ? 'ok' : isInternal ? 'failed' : 'refused'
+  const seconds = (performance.now() - begin) / 1_000
+  metrics.observe('purser_rpc_duration_seconds', { method, outcome }, seconds)
+}
+
 const noContent: RpcAnswer = { status: 204, body: undefined }
 
 function checkBatch(batch: readonly unknown[], limit: number): InvalidRequestError | undefined {
@@ -64,8 +80,7 @@ async function answerOne(value: unknown, context: RpcContext): Promise<RpcAnswer
   const begin = performance.now()
   let call: RpcCall | undefined
   let name: MethodName | undefined
-  const count = (code: string): void =>
-    context.metrics.call(name ?? 'unknown', code, (performance.now() - begin) / 1_000)
+  const count = (code: string): void => countCall(context.metrics, name ?? 'unknown', code, begin)
   try {
     call = decodeCall(value)
     const { method } = call
@@ -80,7 +95,8 @@ async function answerOne(value: unknown, context: RpcContext): Promise<RpcAnswer
     const error = asPurserError(thrown, logger)
     count(String(error.code))
     context.countRequest(context.identity.keyId, error instanceof RateLimitError)
-    if (error instanceof RateLimitError) context.metrics.limited(error.limit)
+    if (error instanceof RateLimitError)
+      context.metrics.count('purser_rate_limited_total', { limit: error.limit })
     logger.debug(
       {
         chainId: context.chain.chainId,
@@ -139,8 +155,12 @@ async function run<Name extends MethodName>(
 }
 
 /** The sender of the operation that decoded parameters are about. */
-function senderOf(decoded: MethodParams<MethodName>): string | undefined {
-  if (decoded === null || 'hash' in decoded) return undefined
-  if ('operation' in decoded) return decoded.operation.sender
-  return 'draft' in decoded ? decoded.draft.sender : undefined
+function senderOf({ operation, draft }: Decoded): string | undefined {
+  return (operation ?? draft)?.sender
+}
+
+type Decoded = {
+  readonly operation?: { readonly sender: string }
+  readonly draft?: { readonly sender: string }
+  readonly [name: string]: unknown
 }

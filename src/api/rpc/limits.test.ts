@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { rpcPath, useApi } from '../../../test/support/http/useApi.js'
-import { createMetrics } from '../../metrics/createMetrics.js'
-import { unrestricted } from '../../store/tenants/keys.js'
-import { defaultLimits } from '../limits.js'
+import { createMetrics } from '../../telemetry/createMetrics.js'
+import { unrestricted } from '../../tenants/keys.js'
+import { defaultLimits } from '../routeContext.js'
 
 const { call, memory, post, restart, url } = useApi()
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { RateLimitError } from '../../errors/limitErrors.js'
-import { PurserError } from '../../errors/purserError.js'
-import { InvalidParamsError } from '../../errors/requestErrors.js'
+import { RateLimitError } from '../../base/errors/limitErrors.js'
+import { PurserError } from '../../base/errors/purserError.js'
+import { InvalidParamsError } from '../../base/errors/requestErrors.js'
 import { toRefusal } from './toRefusal.js'
 
 const identity = { keyId: 'key', appId: 'app', accountId: 'account' }

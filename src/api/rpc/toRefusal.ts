@@ -1,17 +1,17 @@
 import type { Address } from 'viem'
-import { RateLimitError } from '../../errors/limitErrors.js'
-import type { PurserError } from '../../errors/purserError.js'
-import type { NewRefusal } from '../../store/records/refusals.js'
+import { RateLimitError } from '../../base/errors/limitErrors.js'
+import type { PurserError } from '../../base/errors/purserError.js'
+import type { NewRefusal } from '../../records/refusals.js'
+import type { KeyOwner } from '../../tenants/keys.js'
 import { type MethodName, methods } from '../methods/methodList.js'
-import type { KeyIdentity } from '../services.js'
 
 /** A call of a method that was answered with an error. */
-export type RefusedCall = {
+type RefusedCall = {
   readonly name: MethodName
   readonly params: readonly unknown[]
   readonly error: PurserError
   readonly chainId: number
-  readonly identity: Pick<KeyIdentity, 'keyId' | 'appId' | 'accountId'>
+  readonly identity: Pick<KeyOwner, 'keyId' | 'appId' | 'accountId'>
   readonly requestId: string
 }
 
@@ -32,8 +32,7 @@ export function toRefusal({
   requestId,
 }: RefusedCall): NewRefusal | undefined {
   if (error instanceof RateLimitError) return undefined
-  const { params: names }: { readonly params: readonly string[] } = methods[name]
-  if (names[0] !== 'operation') return undefined
+  if (methods[name].inputs[0]?.name !== 'operation') return undefined
   const [operation, entryPoint] = params
   const request = JSON.stringify(params)
   return {

@@ -1,9 +1,8 @@
 import { decodeHead, type Head, headRequest } from '../head.js'
 import type { NodeCall } from '../jsonRpc.js'
 import { NodeUnavailableError } from '../nodeErrors.js'
-import { agreeOnHead } from './agreeOnHead.js'
-import { askNode } from './exchange.js'
-import type { NodePool, RpcNode } from './nodePool.js'
+import { headOf } from './headOf.js'
+import { askNode, type NodePool, type RpcNode } from './nodePool.js'
 
 /** Milliseconds after which nobody waits for what one of several nodes says of its head. */
 const HEAD_DEADLINE = 2_000
@@ -18,17 +17,22 @@ type NodeResult = { readonly node: RpcNode; readonly result: unknown }
  */
 export async function agreedHead(pool: NodePool): Promise<Head> {
   const { nodes, quorum } = pool
-  const answers = await askEach(pool, headRequest('latest'))
-  const voters = answers.flatMap(({ node, result }) => {
-    const head = decodeHead(result)
-    const at = async (number: bigint) =>
-      decodeHead((await askOne(pool, node, headRequest(number)))?.result)
-    return head === undefined ? [] : { node, head, at }
-  })
+  const chosen = askedNodes(pool, nodes)
+  const voters = (
+    await Promise.all(
+      chosen.map(async (node) => {
+        const ask = (calls: readonly NodeCall[]) => askNode(pool, node, calls, patienceOf(pool))
+        const head = await headOf(pool, node, ask).catch(() => undefined)
+        const at = async (number: bigint) =>
+          decodeHead((await askOne(pool, node, headRequest(number)))?.result)
+        return head === undefined ? [] : { node, head, at }
+      }),
+    )
+  ).flat()
   const agreed = await agreeOnHead(voters, quorum)
   if (agreed === undefined)
     throw new NodeUnavailableError(
-      `${voters.length} of ${nodes.length} told a head, and no ${quorum} the same`,
+      `${voters.length} of ${nodes.length} answered with a head, and no ${quorum} agree`,
     )
   const isOld = agreed.head.number < pool.floor
   for (const node of nodes) node.behind = isOld || !agreed.by.some((voter) => voter.node === node)
@@ -36,12 +40,17 @@ export async function agreedHead(pool: NodePool): Promise<Head> {
   return agreed.head
 }
 
-/** The results of the nodes that do not rest, or of all when they are fewer than the quorum. */
-export async function askEach(pool: NodePool, call: NodeCall): Promise<readonly NodeResult[]> {
-  const { nodes, quorum } = pool
-  const now = Date.now()
+/** The nodes that do not rest, or all when they are fewer than the quorum. */
+function askedNodes({ quorum }: NodePool, nodes: readonly RpcNode[]): readonly RpcNode[] {
+  const now = performance.now()
   const rested = nodes.filter(({ rest }) => rest.until <= now)
-  const chosen = rested.length < quorum ? nodes : rested
+  return rested.length < quorum ? nodes : rested
+}
+
+/** The results of the nodes of the chain that do not rest, or of all of them. */
+export async function askEach(pool: NodePool, call: NodeCall): Promise<readonly NodeResult[]> {
+  const ours = pool.nodes.filter(({ endpoint }) => !pool.chain?.strangers.has(endpoint.url))
+  const chosen = askedNodes(pool, ours)
   const answers = await Promise.all(chosen.map((node) => askOne(pool, node, call)))
   return answers.flatMap((answer) => answer ?? [])
 }
@@ -51,7 +60,48 @@ async function askOne(
   node: RpcNode,
   call: NodeCall,
 ): Promise<NodeResult | undefined> {
-  const patience = Math.min(pool.deadline, HEAD_DEADLINE)
-  const [answer] = await askNode(pool, node, [call], patience).catch(() => [])
+  const [answer] = await askNode(pool, node, [call], patienceOf(pool)).catch(() => [])
   return answer?.ok ? { node, result: answer.result } : undefined
+}
+
+function patienceOf({ deadline }: NodePool): number {
+  return Math.min(deadline, HEAD_DEADLINE)
+}
+
+/** A node that has reported its head. */
+export type Voter = {
+  readonly head: Head
+  /** Its block with that number; undefined when it has none. */
+  at(number: bigint): Promise<Head | undefined>
+}
+
+/** The number of `configured` nodes that must have the same block: most of them; of two, either one. */
+export function quorumOf(configured: number): number {
+  return configured < 3 ? 1 : Math.floor(configured / 2) + 1
+}
+
+/**
+ * The highest block that `quorum` voters have, and the voters that have it. Voters that are further on are asked for
+ * the block that they have in its place, so that nodes of unequal speed agree and one on a branch of its
+ * own is outvoted. With a quorum of one it is the highest head, of equally high ones the first.
+ * Undefined when the voters have no such block.
+ */
+export async function agreeOnHead<Each extends Voter>(
+  voters: readonly Each[],
+  quorum: number,
+): Promise<{ readonly head: Head; readonly by: readonly Each[] } | undefined> {
+  const numbers = voters.map(({ head }) => head.number).sort((a, b) => (a < b ? 1 : -1))
+  for (const number of new Set(numbers.slice(quorum - 1))) {
+    const blocks = await Promise.all(voters.map((voter) => blockAt(voter, number)))
+    for (const head of blocks) {
+      const by = voters.filter((_, i) => head !== undefined && blocks[i]?.hash === head.hash)
+      if (head !== undefined && by.length >= quorum) return { head, by }
+    }
+  }
+  return undefined
+}
+
+async function blockAt(voter: Voter, number: bigint): Promise<Head | undefined> {
+  if (voter.head.number === number) return voter.head
+  return voter.head.number < number ? undefined : voter.at(number)
 }

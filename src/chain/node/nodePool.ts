@@ -1,7 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { Pool } from 'undici'
 import { awake, type Rest, restAfter } from '../../base/restAfter.js'
-import type { NodeAnswer, NodeCall } from '../jsonRpc.js'
-import type { Endpoint } from './endpoint.js'
+import type { ChainIdentity } from '../chainIdentity.js'
+import { decodeAnswers, encodeCalls, type NodeAnswer, type NodeCall } from '../jsonRpc.js'
+import { NodeUnavailableError } from '../nodeErrors.js'
 
 /** One node of a chain, and what its last answers have shown of it. */
 export type RpcNode = {
@@ -12,6 +15,8 @@ export type RpcNode = {
   readonly failing: Map<string, Rest>
   /** It does not have the agreed head. */
   behind: boolean
+  /** Its last head did not follow a block that we knew, so it is asked at once which chain it serves. */
+  jumps: boolean
 }
 
 /** One exchange with one node: calls that travelled together. */
@@ -30,6 +35,8 @@ export type NodePool = {
   readonly nodes: readonly RpcNode[]
   /** Number of nodes that must have the same head. */
   readonly quorum: number
+  /** The chain that they are to serve; undefined where any will do. */
+  readonly chain: ChainIdentity | undefined
   readonly logger: Logger
   /** Milliseconds that one HTTP exchange may take. */
   readonly deadline: number
@@ -48,13 +55,14 @@ const nodesOwnTrouble = new Set([
   -32002, // resource unavailable
 ])
 
-/**
- * The first node that has the head and does not rest, else the one whose rest ends first. Undefined when
- * no node has the head.
- */
-export function pickNode({ nodes }: NodePool, calls: readonly NodeCall[]): RpcNode | undefined {
-  const now = Date.now()
-  const current = nodes.filter(({ behind }) => !behind)
+/** Those that may be asked: that have the head and serve no other chain. */
+function usableNodes({ nodes, chain }: NodePool): readonly RpcNode[] {
+  return nodes.filter(({ behind, endpoint }) => !behind && !chain?.strangers.has(endpoint.url))
+}
+
+/** The first node that does not rest, else the one whose rest ends first. Undefined when there is none. */
+function pickNode(current: readonly RpcNode[], calls: readonly NodeCall[]): RpcNode | undefined {
+  const now = performance.now()
   const rested = current.find((node) => restsUntil(node, calls) <= now)
   if (rested) return rested
   const earliest = Math.min(...current.map((node) => restsUntil(node, calls)))
@@ -62,12 +70,12 @@ export function pickNode({ nodes }: NodePool, calls: readonly NodeCall[]): RpcNo
 }
 
 /** The time (milliseconds since 1970) until which a node is not to be asked these calls. */
-export function restsUntil({ rest, failing }: RpcNode, calls: readonly NodeCall[]): number {
+function restsUntil({ rest, failing }: RpcNode, calls: readonly NodeCall[]): number {
   return Math.max(rest.until, ...calls.map(({ method }) => failing.get(method)?.until ?? 0))
 }
 
 /** Notes which methods the node failed at, and which no longer; returns whether there are any. */
-export function noteFailing(
+function noteFailing(
   node: RpcNode,
   calls: readonly NodeCall[],
   answers: readonly NodeAnswer[],
@@ -81,7 +89,135 @@ export function noteFailing(
     }
     failed = true
     const rest = node.failing.get(method) ?? awake
-    node.failing.set(method, restAfter(rest, Date.now(), Math.random()))
+    node.failing.set(method, restAfter(rest, performance.now(), Math.random()))
   }
   return failed
+}
+
+type HttpAnswer = { readonly status: number; readonly text: string }
+
+/** One HTTP endpoint of a node over kept-alive connections. */
+type Endpoint = {
+  readonly url: string
+  /** For logs: host and port only, because paths and credentials hold keys. */
+  readonly label: string
+  /** Sends one body. Throws on transport trouble, deadline (ms) or an answer above the size bound. */
+  post(body: string, deadline: number): Promise<HttpAnswer>
+  close(): Promise<void>
+}
+
+const CONNECTIONS = 16
+
+/** Headers that a receiver wants besides, made from the body. */
+export type BodyHeaders = (body: string) => Promise<Readonly<Record<string, string>>>
+
+export function createEndpoint(
+  url: string,
+  maxAnswerBytes: number,
+  bodyHeaders?: BodyHeaders,
+): Endpoint {
+  const { origin, host, pathname, search, username, password } = new URL(url)
+  const pool = new Pool(origin, { connections: CONNECTIONS })
+  const headers: Record<string, string> = { 'content-type': 'application/json' }
+  if (username || password) {
+    const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+    headers.authorization = `Basic ${Buffer.from(credentials).toString('base64')}`
+  }
+  return {
+    url,
+    label: host,
+    async post(body, deadline) {
+      const answer = await pool.request({
+        method: 'POST',
+        path: `${pathname}${search}`,
+        headers: bodyHeaders ? { ...headers, ...(await bodyHeaders(body)) } : headers,
+        body,
+        signal: AbortSignal.timeout(deadline),
+      })
+      const chunks: Buffer[] = []
+      let size = 0
+      for await (const chunk of answer.body as AsyncIterable<Buffer>) {
+        size += chunk.length
+        // Leaving the loop destroys the stream and with it the connection.
+        if (size > maxAnswerBytes) throw new Error(`answer exceeds ${maxAnswerBytes} bytes`)
+        chunks.push(chunk)
+      }
+      return { status: answer.statusCode, text: Buffer.concat(chunks).toString('utf8') }
+    },
+    close: () => pool.destroy(),
+  }
+}
+
+const ATTEMPTS = 3
+
+/**
+ * The answers to calls that travel together, from the first node that gives them, of those given or of all that may
+ * be asked. Throws NodeUnavailableError when no node does. See createNodeClient on what is tried again.
+ */
+export async function exchange(
+  pool: NodePool,
+  calls: readonly NodeCall[],
+  given?: readonly RpcNode[],
+): Promise<readonly NodeAnswer[]> {
+  const label = calls[0]?.method ?? 'batch'
+  const attempts = calls.some(({ method }) => method.startsWith('eth_send')) ? 1 : ATTEMPTS
+  for (let attempt = 1; ; attempt++) {
+    const candidates = given ?? usableNodes(pool)
+    const node = pickNode(candidates, calls)
+    if (node === undefined)
+      throw new NodeUnavailableError(`${label}: no node of the chain has the head`)
+    try {
+      const answers = await askNode(pool, node, calls, pool.deadline)
+      const failed = noteFailing(node, calls, answers)
+      const next = failed && attempt < attempts ? pickNode(candidates, calls) : undefined
+      if (next === undefined || restsUntil(next, calls) > performance.now()) return answers
+    } catch (cause) {
+      if (attempt === attempts || pool.closed) throw new NodeUnavailableError(label, cause)
+      await delay(50 * 2 ** attempt * (0.5 + Math.random()))
+    }
+  }
+}
+
+/** One exchange with one node, which rests for a while when it fails. `patience` in milliseconds. */
+export async function askNode(
+  { logger, onExchange }: NodePool,
+  node: RpcNode,
+  calls: readonly NodeCall[],
+  patience: number,
+): Promise<readonly NodeAnswer[]> {
+  const { label } = node.endpoint
+  const begin = performance.now()
+  const report = (outcome: 'answered' | 'failed'): void => {
+    const seconds = (performance.now() - begin) / 1_000
+    onExchange?.({ node: label, methods: calls.map(({ method }) => method), outcome, seconds })
+  }
+  try {
+    const answers = await post(node.endpoint, encodeCalls(calls), calls.length, patience)
+    if (node.rest.failures > 0) logger.info({ endpoint: label }, 'node answers again')
+    node.rest = awake
+    report('answered')
+    return answers
+  } catch (cause) {
+    if (node.rest.failures === 0)
+      logger.warn({ endpoint: label, reason: reasonOf(cause) }, 'node did not answer')
+    node.rest = restAfter(node.rest, performance.now(), Math.random())
+    report('failed')
+    throw cause
+  }
+}
+
+async function post(endpoint: Endpoint, body: string, count: number, deadline: number) {
+  const { status, text } = await endpoint.post(body, deadline)
+  const overloaded = status === 429 || status === 502 || status === 503 || status === 504
+  if (overloaded) throw new Error(`HTTP ${status}`)
+  const answers = decodeAnswers(text, count)
+  if (answers === undefined) throw new Error(`HTTP ${status} with no JSON-RPC answer`)
+  return answers
+}
+
+/** undici hides the reason (ECONNREFUSED …) in `cause`; the message may be empty. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown'
+  const { code } = error as { code?: unknown }
+  return [code, error.message].filter((part) => typeof part === 'string' && part).join(' ')
 }

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
-import type { Finding } from '../../check/finding.js'
-import { runChecks } from '../../check/runChecks.js'
+import { ConfigError } from '../../base/errors/configError.js'
 import { type OptionName, options } from '../../config/options.js'
-import { ConfigError } from '../../errors/configError.js'
+import type { Finding } from '../check/finding.js'
+import { runChecks } from '../check/runChecks.js'
 import { createLogger } from '../createLogger.js'
 import { warnOfSecrets, withOptions } from '../optionFlags.js'
 

@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import type { Command } from 'commander'
 import { createNodeClient } from '../../chain/nodeClient.js'
 import type { Config } from '../../config/options.js'
+import type { TankKind } from '../../paymaster/ledger/tanks.js'
 import { createTanks } from '../../paymaster/tanks.js'
-import type { TankKind } from '../../store/schema.js'
 import { createLogger } from '../createLogger.js'
 import { devCredentials, devUser, fundDevTanks, writeDevInfo } from '../dev/bootstrap.js'
 import type { DevInfo } from '../devInfo.js'
@@ -38,7 +38,7 @@ and in another terminal: purser demo (npm run demo in a clone)
 /** The code of this contract package is loaded only where it is asked for. */
 async function placeAccounts({ devChain }: RunningService): Promise<void> {
   if (devChain === undefined) throw new Error('purser dev always has a development chain')
-  const { placeBiconomyContracts } = await import('../../devnet/biconomyContracts.js')
+  const { placeBiconomyContracts } = await import('../devnet/biconomyContracts.js')
   await placeBiconomyContracts(devChain.rpcUrl)
 }
 

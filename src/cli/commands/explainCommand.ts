@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
-import { ConfigError } from '../../errors/configError.js'
-import { explain } from '../../explain/explain.js'
-import type { Explanation } from '../../explain/explanation.js'
+import { ConfigError } from '../../base/errors/configError.js'
+import { type Explanation, explain } from '../../base/errors/explain.js'
 
 const whose = {
   user: "the account's owner",
@@ -10,11 +9,11 @@ const whose = {
   chain: 'nobody: it is the chain',
 } as const
 
-/** The lines that tell a person what a code means and what to do. */
+/** What a code means for a person, in lines, and what to do. */
 export function explanationLines({ code, meaning, culprit, steps, docs }: Explanation): string[] {
   return [
     `${code}: ${meaning}`,
-    `Who can mend it: ${whose[culprit]}.`,
+    `Who can fix it: ${whose[culprit]}.`,
     ...steps.map((step) => `- ${step}`),
     `More: docs/${docs}`,
   ]
@@ -26,7 +25,7 @@ export function defineExplainCommand(command: Command): void {
     const known = explain(code.toUpperCase())
     if (known === undefined)
       throw new ConfigError(
-        `${code} is no code of Purser, of an EntryPoint or of ERC-7562; docs/api.md lists them.`,
+        `${code} is no code of Purser, of an EntryPoint or of ERC-7562; docs/errors.md lists them.`,
       )
     for (const line of explanationLines(known)) console.log(line)
   })

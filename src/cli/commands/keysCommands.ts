@@ -1,21 +1,22 @@
 import type { Command } from 'commander'
+import { ConfigError } from '../../base/errors/configError.js'
 import type { Config, OptionName } from '../../config/options.js'
-import { ConfigError } from '../../errors/configError.js'
-import { audited } from '../../store/tenants/audit.js'
+import { audited } from '../../tenants/audit.js'
 import {
   adoptMasterKey,
   isRecordedKey,
   type KeyTrial,
   missingKey,
+  type Rewrapped,
+  rewrapSecrets,
   tryMasterKey,
-} from '../../tenancy/masterKey.js'
-import { type Rewrapped, rewrapSecrets } from '../../tenancy/rewrapSecrets.js'
+} from '../../tenants/masterKey.js'
 import {
   masterKeyFile,
   newMasterKey,
   parseMasterKey,
   readMasterKey,
-} from '../../tenancy/secrets.js'
+} from '../../tenants/secrets.js'
 import { commandActor } from '../commandActor.js'
 import { createLogger } from '../createLogger.js'
 import { upgradeSchema, withDatabase } from '../openStore.js'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { migrate } from '../../store/migrate.js'
+import { migrate } from '../../db/migrate.js'
 import { createLogger } from '../createLogger.js'
 import { withDatabase } from '../openStore.js'
 import { configOf, withOptions } from '../optionFlags.js'

@@ -1,125 +1,66 @@
 import type { Command } from 'commander'
-import { ConfigError } from '../../errors/configError.js'
-import { createPolicies, type PolicyView } from '../../policy/managePolicies.js'
-import type { Database } from '../../store/database.js'
-import { findAccount } from '../../store/tenants/accounts.js'
-import { audited } from '../../store/tenants/audit.js'
-import { commandActor } from '../commandActor.js'
-import { type Flags, onStore } from '../onStore.js'
-import { printTable } from '../printTable.js'
-import { readPolicyFile } from '../readPolicyFile.js'
-import { requireApp } from './accountCommands.js'
-import { definePolicyTrialCommands } from './policyTrialCommands.js'
+import { policyRoutes } from '../../api/admin/routes/policies.js'
+import { ConfigError } from '../../base/errors/configError.js'
+import { unixNow } from '../../base/unixNow.js'
+import { termsMistakes, termsSchema, termsWarnings } from '../../paymaster/policy/policySchema.js'
+import type { Flags } from '../onStore.js'
+import { readObjectFile, readPolicyFile } from '../readPolicyFile.js'
+import { defineRoutes } from '../routeCommands.js'
 
-/** The account whose policies are meant, and the app that they bind; null = all apps of the account. */
-type PolicyOwner = { readonly accountId: string; readonly appId: string | null }
-
-async function ownerOf(database: Database, { app, account }: Flags): Promise<PolicyOwner> {
-  if ((app === undefined) === (account === undefined))
-    throw new ConfigError('Give either --app, or --account for policies of all its apps.')
-  if (app !== undefined) {
-    const { id, accountId } = await requireApp(database, app)
-    return { accountId, appId: id }
-  }
-  const known = await findAccount(database, account ?? '')
-  if (known === undefined || known.revokedAt !== null)
-    throw new ConfigError(`There is no live account ${account}; see \`purser account list\`.`)
-  return { accountId: known.id, appId: null }
-}
-
-function print(policy: PolicyView): void {
+function print(policy: object): void {
   console.log(JSON.stringify(policy, null, 2))
 }
 
-function entryOf({ accountId }: PolicyOwner, { policyId, appId }: PolicyView) {
-  return { objectId: policyId, accountId, appId }
+function check(file: string, of: string): void {
+  if (of !== 'app' && of !== 'account') throw new ConfigError('--of must be app or account.')
+  const { terms } = readObjectFile(file, 'The policy')
+  if (terms === undefined) throw new ConfigError(`The policy: ${file} lacks "terms".`)
+  const mistakes = termsMistakes(terms, { isOfApp: of === 'app' })
+  if (mistakes.length > 0) {
+    const shown = mistakes.slice(0, 20).map(({ path, message }) => `${path || 'terms'} ${message}`)
+    const more =
+      mistakes.length > shown.length ? `, and ${mistakes.length - shown.length} more` : ''
+    throw new ConfigError(`The policy ${file} has mistakes: ${shown.join('; ')}${more}.`)
+  }
+  console.log('well-formed')
+  // Of chains and other policies, which are in no file, the API's check knows.
+  const around = { now: unixNow(), served: undefined, before: [], after: [] }
+  for (const { path, message } of termsWarnings(termsSchema.parse(terms), around))
+    console.log(`warning: ${path || 'the terms'} ${message}`)
 }
 
-/** `purser policy list|show|create|edit|delete|check|try` */
-export function definePolicyCommand(policy: Command): void {
-  const ofOwner = (command: Command) =>
-    command
-      .option('--app <id>', 'policies of this app')
-      .option('--account <id>', 'policies of this account, which bind all its apps')
-  const file = '--file <path>'
-  definePolicyTrialCommands(policy)
+/** A new policy as its file and the command line have it. */
+function newPolicy(_: object, flags: Flags) {
+  const input = { ...readPolicyFile(flags.file), appId: flags.app ?? null }
+  for (const member of ['name', 'terms'])
+    if (!Object.hasOwn(input, member))
+      throw new ConfigError(`--file: ${flags.file} lacks "${member}".`)
+  return input
+}
 
-  onStore(
-    ofOwner(policy.command('list').description('in the order in which they are asked')),
-    async ({ store: { database }, flags }) => {
-      const { accountId, appId } = await ownerOf(database, flags)
-      const policies = await createPolicies(database).list(accountId, appId)
-      printTable(
-        policies.map(({ policyId, name, active, position, updatedAt }) => ({
-          policyId,
-          name,
-          active,
-          position,
-          updatedAt,
-        })),
-      )
+/** `purser policy list|show|create|edit|delete|check` */
+export function definePolicyCommand(policy: Command): void {
+  policy
+    .command('check')
+    .argument('<file>', 'JSON or YAML with terms')
+    .description('whether a policy is well-formed and can ever pass; every mistake with its path')
+    .option('--of <owner>', 'a policy of the app, or of the account', 'app')
+    .action((path: string, { of }: { readonly of: string }) => check(path, of))
+  defineRoutes(policy, policyRoutes, {
+    isOfAccount: true,
+    commands: {
+      list: { columns: 'policyId name active position updatedAt' },
+      show: { print },
+      create: {
+        flags: { '--file <path>': 'JSON or YAML with name and terms, maybe active and position' },
+        body: newPolicy,
+        print,
+      },
+      edit: {
+        flags: { '--file <path>': 'JSON or YAML with name, active, position or terms' },
+        body: (_, flags) => readPolicyFile(flags.file),
+        print,
+      },
     },
-  )
-  onStore(
-    ofOwner(policy.command('show').argument('<id>').description('one policy with its terms')),
-    async ({ store: { database }, flags, id }) => {
-      const { accountId } = await ownerOf(database, flags)
-      print(await createPolicies(database).get(accountId, id))
-    },
-  )
-  onStore(
-    ofOwner(
-      policy
-        .command('create')
-        .description('make a policy from a file')
-        .requiredOption(file, 'JSON or YAML with name and terms, maybe active and position'),
-    ),
-    async ({ store: { database }, flags }) => {
-      const owner = await ownerOf(database, flags)
-      const input = { ...readPolicyFile(flags.file), appId: owner.appId }
-      for (const member of ['name', 'terms'])
-        if (!Object.hasOwn(input, member))
-          throw new ConfigError(`--file: ${flags.file} lacks "${member}".`)
-      const made = await audited(database, commandActor(), async ({ trx, record }) => {
-        const after = await createPolicies(trx).create(owner.accountId, input)
-        await record({ action: 'policy.create', ...entryOf(owner, after), after })
-        return after
-      })
-      print(made)
-    },
-  )
-  onStore(
-    ofOwner(
-      policy
-        .command('edit')
-        .argument('<id>')
-        .description('change the members that a file has; terms are replaced whole')
-        .requiredOption(file, 'JSON or YAML with name, active, position or terms'),
-    ),
-    async ({ store: { database }, flags, id }) => {
-      const owner = await ownerOf(database, flags)
-      const input = readPolicyFile(flags.file)
-      const changed = await audited(database, commandActor(), async ({ trx, record }) => {
-        const policies = createPolicies(trx)
-        const before = await policies.get(owner.accountId, id)
-        const after = await policies.update(owner.accountId, id, input)
-        await record({ action: 'policy.update', ...entryOf(owner, after), before, after })
-        return after
-      })
-      print(changed)
-    },
-  )
-  onStore(
-    ofOwner(policy.command('delete').argument('<id>').description('with its counters')),
-    async ({ store: { database }, flags, id }) => {
-      const owner = await ownerOf(database, flags)
-      await audited(database, commandActor(), async ({ trx, record }) => {
-        const policies = createPolicies(trx)
-        const before = await policies.get(owner.accountId, id)
-        await policies.remove(owner.accountId, id)
-        await record({ action: 'policy.delete', ...entryOf(owner, before), before })
-      })
-      console.log(`Deleted policy ${id}.`)
-    },
-  )
+  })
 }

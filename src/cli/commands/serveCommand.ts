@@ -1,11 +1,9 @@
-import { availableParallelism } from 'node:os'
 import type { Command } from 'commander'
+import { ConfigError } from '../../base/errors/configError.js'
 import { type Config, type OptionName, options } from '../../config/options.js'
-import { ConfigError } from '../../errors/configError.js'
 import { createServiceLogger } from '../createLogger.js'
 import { loadedOf, withOptions } from '../optionFlags.js'
 import { groupMember } from '../processes/groupMember.js'
-import { shareOfGroup } from '../processes/shareOfGroup.js'
 import { superviseGroup } from '../processes/superviseGroup.js'
 import { printReady, readyFacts } from '../readyFacts.js'
 import { serve, untilAskedToStop } from '../serve.js'
@@ -18,10 +16,9 @@ export function defineServeCommand(command: Command): void {
     const { config } = loaded
     const member = groupMember()
     if (member) {
-      const own = { ...loaded, config: shareOfGroup(config, availableParallelism()) }
       const announce = (service: Parameters<typeof readyFacts>[1]) =>
         member.tellReady(readyFacts(config, service))
-      await serve(own, false, announce, member).finally(member.leave)
+      await serve(loaded, false, announce, member).finally(member.leave)
     } else if (config.processes > 1) {
       await serveTogether(config)
     } else {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { tableSizes } from '../../store/records/tableSizes.js'
+import { tableSizes } from '../../records/startRetention.js'
 import { onStore } from '../onStore.js'
 import { printTable } from '../printTable.js'
 

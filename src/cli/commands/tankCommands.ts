@@ -1,22 +1,25 @@
 import type { Command } from 'commander'
 import type { Hex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
+import { sum } from '../../base/bigints.js'
+import { ConfigError } from '../../base/errors/configError.js'
 import { createNodeClient } from '../../chain/nodeClient.js'
-import { devKey, funderKey } from '../../devnet/devKeys.js'
-import type { EntryPoint } from '../../entrypoint/entryPoint.js'
-import { ConfigError } from '../../errors/configError.js'
+import type { Database } from '../../db/database.js'
+import type { EntryPoint } from '../../erc4337/entryPoint.js'
 import { createFunds, type FundState, type Funds } from '../../paymaster/funds.js'
+import type { FundMode } from '../../paymaster/ledger/funds.js'
+import type { TankKind } from '../../paymaster/ledger/tanks.js'
 import type { Runway } from '../../paymaster/runway.js'
 import { createTanks, type Tank, type Tanks } from '../../paymaster/tanks.js'
-import type { Database } from '../../store/database.js'
-import type { FundMode, TankKind } from '../../store/schema.js'
-import type { App } from '../../store/tenants/apps.js'
-import { audited } from '../../store/tenants/audit.js'
+import { listUnbooked, type Unbooked } from '../../records/unbooked.js'
+import type { App } from '../../tenants/apps.js'
+import { audited } from '../../tenants/audit.js'
 import { auditMoney } from '../auditMoney.js'
 import { type Coins, chainOf, coinsOf } from '../chainOf.js'
 import { chooseEntryPoint, entryPointFlag, entryPointsNamed } from '../chooseEntryPoint.js'
 import { commandActor } from '../commandActor.js'
 import { createLogger } from '../createLogger.js'
+import { devKey, funderKey } from '../devnet/devKeys.js'
 import type { Flags } from '../onStore.js'
 import { withStore } from '../openStore.js'
 import { configOf, withOptions } from '../optionFlags.js'
@@ -28,7 +31,8 @@ import {
   parseDays,
   parseName,
 } from '../parseFlags.js'
-import { requireApp } from './accountCommands.js'
+import { printTable } from '../printTable.js'
+import { requireApp } from '../requireApp.js'
 
 type Tools = {
   readonly database: Database
@@ -233,6 +237,23 @@ async function show(
     console.log('There is no tank here yet; `purser tank deposit` makes one.')
 }
 
+/** What the tank paid for without a sponsorship in the books, in wei, by sender. */
+async function showUnbooked(
+  { database, tanks, appId, kind, coins }: Omit<Tools, 'entryPoint'>,
+  entryPoints: readonly EntryPoint[],
+): Promise<void> {
+  const rows: (Unbooked & { readonly version: string })[] = []
+  for (const entryPoint of entryPoints) {
+    const tank = await tanks.show(appId, entryPoint, kind)
+    if (tank === undefined) continue
+    const payer = { chainId: tank.chainId, entryPoint: entryPoint.address, paymaster: tank.address }
+    const found = await listUnbooked(database, payer)
+    rows.push(...found.map((each) => ({ version: entryPoint.version, ...each })))
+  }
+  printTable(rows)
+  if (rows.length > 0) console.log(`together ${coins(sum(rows.map(({ paid }) => paid)))}`)
+}
+
 function parseKind(text = 'gas'): TankKind {
   if (text === 'gas' || text === 'token') return text
   throw new ConfigError('--kind must be gas or token.')
@@ -246,7 +267,7 @@ function parseMode(text = ''): FundMode {
   return mode
 }
 
-/** `purser tank create|deposit|withdraw|show|replace|mode|credit|alarm` */
+/** `purser tank create|deposit|withdraw|show|unbooked|replace|mode|credit|alarm` */
 export function defineTankCommand(tank: Command): void {
   const add = (name: string, description: string) =>
     withOptions(
@@ -262,6 +283,10 @@ export function defineTankCommand(tank: Command): void {
     )
   add('show', 'address, deposit, owner and signer').action((flags: Flags) =>
     onTanks(flags, entryPointsNamed, show),
+  )
+
+  add('unbooked', 'what it paid for without a sponsorship in the books: after a restore').action(
+    (flags: Flags) => onTanks(flags, entryPointsNamed, showUnbooked),
   )
 
   add('create', 'make the tank and put it on the chain; what exists stays')

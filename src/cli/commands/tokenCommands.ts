@@ -2,27 +2,28 @@ import type { Command } from 'commander'
 import type { Address, Hex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { formatUnits, parseUnits } from 'viem/utils'
+import { ConfigError } from '../../base/errors/configError.js'
+import type { ChainDefinition } from '../../chain/definition/chainDefinition.js'
 import type { TokenDefinition } from '../../chain/definition/tokenDefinition.js'
 import { createNodeClient, type NodeClient } from '../../chain/nodeClient.js'
-import { devKey } from '../../devnet/devKeys.js'
-import { ConfigError } from '../../errors/configError.js'
+import type { Database } from '../../db/database.js'
 import { createTanks, type Tanks } from '../../paymaster/tanks.js'
 import { createTokenBooks, type TokenBook, type TokenBooks } from '../../paymaster/tokenBooks.js'
-import type { Database } from '../../store/database.js'
 import { auditMoney } from '../auditMoney.js'
-import { chainOf, type TankChain } from '../chainOf.js'
+import { chainOf } from '../chainOf.js'
 import { chooseEntryPoint, entryPointFlag } from '../chooseEntryPoint.js'
 import { createLogger } from '../createLogger.js'
+import { devKey } from '../devnet/devKeys.js'
 import type { Flags } from '../onStore.js'
 import { withStore } from '../openStore.js'
 import { configOf, withOptions } from '../optionFlags.js'
 import { keyOfFlag, parseAddress } from '../parseFlags.js'
 import { printTable } from '../printTable.js'
-import { requireApp } from './accountCommands.js'
+import { requireApp } from '../requireApp.js'
 
 type Tools = {
   readonly database: Database
-  readonly chain: TankChain
+  readonly chain: ChainDefinition
   readonly isDev: boolean
   readonly node: NodeClient
   readonly tanks: Tanks
@@ -46,7 +47,7 @@ async function withBooks(flags: Flags, run: (tools: Tools) => Promise<void>): Pr
 }
 
 /** The chain's token of this address or symbol. */
-function tokenOf({ tokens }: TankChain, name = ''): TokenDefinition {
+function tokenOf({ tokens }: ChainDefinition, name = ''): TokenDefinition {
   const lowerName = name.toLowerCase()
   const token = tokens.find(
     ({ address, symbol }) => address === lowerName || symbol.toLowerCase() === lowerName,
@@ -56,7 +57,7 @@ function tokenOf({ tokens }: TankChain, name = ''): TokenDefinition {
   throw new ConfigError(`The chain has no token ${name} configured; known: ${knownSymbols}.`)
 }
 
-function rowOf({ tokens }: TankChain) {
+function rowOf({ tokens }: ChainDefinition) {
   return ({
     appId,
     token,

@@ -1,20 +1,21 @@
 import type { Logger } from 'pino'
 import { createPublicClient, http } from 'viem'
+import { smallest } from '../../base/bigints.js'
+import { ConfigError } from '../../base/errors/configError.js'
+import { indexedBlocks } from '../../bundler/outbox/chainBlocks.js'
 import type { ChainDefinition } from '../../chain/definition/chainDefinition.js'
 import type { Config } from '../../config/options.js'
-import { anvilClient } from '../../devnet/anvilClient.js'
+import type { Database } from '../../db/database.js'
+import { anvilClient } from '../devnet/anvilClient.js'
 import {
   type AbsentVersion,
   type DeployedContracts,
   deployDevContracts,
-} from '../../devnet/deployDevContracts.js'
-import { freeDevAccounts } from '../../devnet/freeDevAccounts.js'
-import { type Anvil, type AnvilOptions, startAnvil } from '../../devnet/startAnvil.js'
-import { ConfigError } from '../../errors/configError.js'
-import type { Database } from '../../store/database.js'
-import { indexedBlocks } from '../../store/outbox/chainBlocks.js'
-import { devChainDefinition } from './devChainDefinition.js'
-import { writeDevChain } from './devChainRecord.js'
+} from '../devnet/deployDevContracts.js'
+import { fundDevAccounts } from '../devnet/fundDevAccounts.js'
+import { freeDevAccounts } from '../devnet/freeDevAccounts.js'
+import { type Anvil, type AnvilOptions, startAnvil } from '../devnet/startAnvil.js'
+import { devChainDefinition, writeDevChain } from './devChainDefinition.js'
 
 export type DevChain = {
   readonly rpcUrl: string
@@ -43,7 +44,7 @@ function withoutVersions(absent: readonly AbsentVersion[]): string {
 }
 
 /**
- * A killed anvil comes back without the blocks that it had not saved. Such a chain cannot be told
+ * A killed anvil comes back without the blocks that it had not saved. Such a chain cannot be distinguished
  * from a node that lags behind while it is shorter than what we have indexed; and it would stay so,
  * because nothing is sent to a node that lags behind. Grown to that length it is a reorg.
  */
@@ -66,33 +67,40 @@ async function startEmbedded(options: AnvilOptions): Promise<Anvil> {
   return anvil
 }
 
+/** With bundles that fit into a block of the node: those of a bare geth hold less at first. */
+function fittedTo(gasLimit: bigint, definition: ChainDefinition): ChainDefinition {
+  return { ...definition, maxBundleGas: smallest(definition.maxBundleGas, gasLimit) }
+}
+
 /**
  * The development chain, embedded or at the configured URL, with our contracts on it.
  */
 export async function startDevChain(
-  config: Pick<Config, 'data' | 'rpcUrl' | 'forkUrl' | 'blockTime'>,
+  config: Pick<Config, 'data' | 'rpcUrl' | 'forkUrl'>,
   database: Database,
   logger: Logger,
 ): Promise<DevChain> {
-  const { data: dataDir, rpcUrl: configuredUrl, forkUrl, blockTime } = config
+  const { data: dataDir, rpcUrl: configuredUrl, forkUrl } = config
   if (configuredUrl !== undefined && forkUrl !== undefined)
     throw new ConfigError(
       '--fork-url makes an embedded chain, --rpc-url names one: use one of them.',
     )
   const chain =
     configuredUrl === undefined
-      ? await startEmbedded({ chainId: CHAIN_ID, dataDir, forkUrl, blockTime, logger })
+      ? await startEmbedded({ chainId: CHAIN_ID, dataDir, forkUrl, logger })
       : { rpcUrl: configuredUrl, stop: async () => {} }
   try {
     const { rpcUrl, stop } = chain
     if (configuredUrl === undefined) await regrow(rpcUrl, database)
     const chainId = await chainIdAt(rpcUrl, '--rpc-url')
+    if (configuredUrl !== undefined) await fundDevAccounts(rpcUrl)
     const contracts = await deployDevContracts(rpcUrl)
     if (contracts.absent.length > 0) logger.warn(withoutVersions(contracts.absent))
     const { entryPoints, tokens } = contracts
     const record = { chainId, rpcUrl, entryPoints, tokens }
     writeDevChain(dataDir, record)
-    return { rpcUrl, contracts, definition: devChainDefinition(record), stop }
+    const { gasLimit } = await anvilClient(rpcUrl).getBlock()
+    return { rpcUrl, contracts, definition: fittedTo(gasLimit, devChainDefinition(record)), stop }
   } catch (error) {
     await chain.stop()
     throw error

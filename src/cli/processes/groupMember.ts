@@ -1,6 +1,6 @@
 import cluster from 'node:cluster'
 import type { LogLevel } from '../../base/vocabulary.js'
-import type { Siblings } from '../../metrics/createMetrics.js'
+import type { Siblings } from '../../telemetry/createMetrics.js'
 import type { ReadyFacts } from '../readyFacts.js'
 import type { MemberMessage, ParentMessage } from './groupMessages.js'
 import type { SharedLevel } from './sharedLevel.js'
@@ -12,7 +12,7 @@ export const NUMBER_VARIABLE = 'PURSER_PROCESS_NUMBER'
 const GATHER_TIME = 5_000
 
 /** One process of a group, as it sees its parent. */
-export type GroupMember = {
+type GroupMember = {
   readonly siblings: Siblings
   tellReady(facts: ReadyFacts): void
   readonly level: SharedLevel

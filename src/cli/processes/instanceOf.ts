@@ -5,11 +5,11 @@ import { shownSettings } from '../../config/shownSettings.js'
 import type { ServiceLogger } from '../createLogger.js'
 import type { SharedLevel } from './sharedLevel.js'
 
-/** This process as the operator sees it, with the level of its log and of those beside it. */
+/** This process as the operator sees it, with the log level that its group shares. */
 export function instanceOf(
   loaded: LoadedConfig,
   { logger, level: now, setLevel }: ServiceLogger,
-  beside: { readonly number: number; readonly level: SharedLevel } | undefined,
+  member: { readonly number: number; readonly level: SharedLevel } | undefined,
 ): Instance {
   const apply = (level: LogLevel): void => {
     const tell = () =>
@@ -19,10 +19,10 @@ export function instanceOf(
     setLevel(level)
     if (!isQuieter) tell()
   }
-  beside?.level.onTold(apply)
+  member?.level.onTold(apply)
   return {
     startedAt: new Date(),
-    process: beside?.number ?? null,
+    process: member?.number ?? null,
     file: loaded.file ?? null,
     settings: shownSettings(loaded),
     logLevel: {
@@ -30,7 +30,7 @@ export function instanceOf(
       now,
       change(level) {
         apply(level)
-        beside?.level.tell(level)
+        member?.level.tell(level)
       },
     },
   }

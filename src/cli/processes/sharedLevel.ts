@@ -1,6 +1,6 @@
 import type { LogLevel } from '../../base/vocabulary.js'
 
-/** The level of the log, as a process shares it with those beside it. */
+/** The log level, as a process shares it with the others of its group. */
 export type SharedLevel = {
   /** Gives it to the others. */
   tell(level: LogLevel): void

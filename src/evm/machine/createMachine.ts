@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem'
-import { instructionTable } from './instructionTable.js'
+import { instructionTable } from './instructions.js'
 import { type EvmContext, Machine } from './machine.js'
 
 /** A machine for one message, with the instructions of the block's fork. `gasPrice` in wei per gas. */

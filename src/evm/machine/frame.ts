@@ -2,7 +2,7 @@ import type { EvmAccount } from '../state/account.js'
 import { type Code, emptyBytes, emptyCode } from '../state/code.js'
 import type { Message } from './message.js'
 import type { FrameRecord } from './record.js'
-import { Exhausted } from './stops.js'
+import { Exhausted } from './signal.js'
 
 export const STACK_LIMIT = 1024
 const MEMORY_START = 4096
@@ -27,6 +27,9 @@ export class Frame {
   pc = 0
   sp = 0
   gas = 0
+  /** See `GasBudget`. */
+  reservoir = 0
+  spilled = 0
   isStatic = false
   code: Code = emptyCode
   input: Uint8Array = emptyBytes
@@ -42,14 +45,14 @@ export class Frame {
   message!: Message
   /** Journal position to return to when this frame fails. */
   mark = 0
-  /** Number of logs when this frame began. */
-  logMark = 0
   record: FrameRecord | undefined = undefined
 
   /** Prepares the frame for new code; the caller sets the remaining fields. */
-  reset(code: Code, gas: number): void {
+  reset(code: Code, gas: number, reservoir: number): void {
     this.code = code
     this.gas = gas
+    this.reservoir = reservoir
+    this.spilled = 0
     this.size = 0
     this.memoryCost = 0
     this.pc = 0
@@ -107,7 +110,7 @@ export class Frame {
     this.sp++
   }
 
-  /** Pays for and makes room for `size` bytes of memory at `offset`. False when out of gas. */
+  /** Charges for `size` bytes of memory at `offset` and expands it. False when out of gas. */
   expand(offset: number, size: number): boolean {
     if (size === 0) return true
     const end = offset + size

@@ -1,4 +1,4 @@
-import type { Fork } from '../forks.js'
+import { type Fork, forks, includesFork } from '../forks.js'
 import {
   addmod,
   byte,
@@ -32,15 +32,16 @@ import {
   returnDataSize,
   selfBalance,
 } from '../operations/context.js'
-import { createFamily } from '../operations/create.js'
+import { createFamily, selfDestruct } from '../operations/create.js'
+import { deepStack } from '../operations/deepStack.js'
 import { extCodeCopy, extCodeHash, extCodeSize } from '../operations/extCode.js'
 import { hash, log, memoryCopy, returnOrRevert, storeByte } from '../operations/memory.js'
-import { selfDestruct } from '../operations/selfDestruct.js'
 import { sload, sstore, tload, tstore } from '../operations/storage.js'
-import type { Handler } from './machine.js'
+import { STACK_LIMIT } from './frame.js'
+import type { Handler, InstructionTable } from './machine.js'
 
 /** One instruction: `gas` is its fixed part, `pops` and `pushes` its effect on the stack. */
-export type Instruction = {
+type Instruction = {
   opcode: number
   name: string
   gas: number
@@ -143,6 +144,15 @@ const rows: Row[] = [
   [0xfa, 'STATICCALL', 0, 6, 1, callFamily],
   [0xfd, 'REVERT', 0, 2, 0, returnOrRevert],
   [0xff, 'SELFDESTRUCT', 5000, 1, 0, selfDestruct],
+  // EIP-7843, EIP-8024, EIP-8038.
+  [0x4b, 'SLOTNUM', 2, 0, 1, blockWord, 'amsterdam'],
+  [0xe6, 'DUPN', 3, 1, 2, deepStack, 'amsterdam'],
+  [0xe7, 'SWAPN', 3, 2, 2, deepStack, 'amsterdam'],
+  [0xe8, 'EXCHANGE', 3, 2, 2, deepStack, 'amsterdam'],
+  [0x3b, 'EXTCODESIZE', 100, 1, 1, extCodeSize, 'amsterdam'],
+  [0x3c, 'EXTCODECOPY', 100, 4, 0, extCodeCopy, 'amsterdam'],
+  [0xf0, 'CREATE', 12_000, 3, 1, createFamily, 'amsterdam'],
+  [0xf5, 'CREATE2', 12_000, 4, 1, createFamily, 'amsterdam'],
 ]
 
 for (let n = 1; n <= 32; n++) rows.push([0x5f + n, `PUSH${n}`, 3, 0, 1])
@@ -150,8 +160,8 @@ for (let n = 1; n <= 16; n++) rows.push([0x7f + n, `DUP${n}`, 3, n, n + 1])
 for (let n = 1; n <= 16; n++) rows.push([0x8f + n, `SWAP${n}`, 3, n + 1, n + 1])
 for (let n = 0; n <= 4; n++) rows.push([0xa0 + n, `LOG${n}`, 375 + 375 * n, 2 + n, 0, log])
 
-/** Every instruction of every fork since Shanghai. INVALID (0xfe) is one of the unassigned. */
-export const instructions: readonly Instruction[] = rows.map(
+/** Every instruction of every fork since Shanghai; of two with one opcode the later one holds. INVALID (0xfe) is one of the unassigned. */
+const instructions: readonly Instruction[] = rows.map(
   ([opcode, name, gas, pops, pushes, handler, since]) => ({
     opcode,
     name,
@@ -162,3 +172,33 @@ export const instructions: readonly Instruction[] = rows.map(
     ...(since && { since }),
   }),
 )
+
+const UNASSIGNED = STACK_LIMIT + 1
+
+function build(fork: Fork): InstructionTable {
+  const gas = new Uint16Array(256)
+  const least = new Uint16Array(256).fill(UNASSIGNED)
+  const most = new Uint16Array(256).fill(STACK_LIMIT)
+  const handlers: (Handler | undefined)[] = new Array(256).fill(undefined)
+  for (const instruction of instructions) {
+    const { opcode, pops, pushes } = instruction
+    if (instruction.since !== undefined && !includesFork(fork, instruction.since)) continue
+    gas[opcode] = instruction.gas
+    least[opcode] = pops
+    most[opcode] = Math.min(STACK_LIMIT, STACK_LIMIT + pops - pushes)
+    handlers[opcode] = instruction.handler
+  }
+  return { gas, least, most, handlers }
+}
+
+const tables = new Map(forks.map((fork) => [fork, build(fork)]))
+
+/** The instructions that `fork` has. */
+export function instructionTable(fork: Fork): InstructionTable {
+  return tables.get(fork)!
+}
+
+/** Whether `fork` has an instruction with this opcode. INVALID (0xfe) is not assigned. */
+export function isAssigned(fork: Fork, opcode: number): boolean {
+  return instructionTable(fork).least[opcode]! <= STACK_LIMIT
+}

@@ -12,6 +12,7 @@ import type { Machine } from './machine.js'
 import { noteOpcode } from './record.js'
 import {
   CONTINUE,
+  Exhausted,
   INVALID_JUMP,
   INVALID_OPCODE,
   OUT_OF_GAS,
@@ -20,7 +21,6 @@ import {
   STACK_OVERFLOW,
   STACK_UNDERFLOW,
 } from './signal.js'
-import { Exhausted } from './stops.js'
 
 /**
  * Runs `frame` until it ends or calls. The instructions that make up nearly all steps are here,
@@ -215,6 +215,8 @@ export function execute(machine: Machine, frame: Frame): Signal {
         memory = frame.memory
         allowed = machine.stepsLeft
         steps = 0
+        pc = frame.pc
+        continue
       }
     }
     pc++

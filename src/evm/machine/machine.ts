@@ -1,12 +1,14 @@
 import type { Address, Hex } from 'viem'
 import type { BlockEnv } from '../block.js'
+import { toBytes, toHex } from '../bytes/hex.js'
 import { type Rules, rulesByFork } from '../forks.js'
-import { COLD_ACCOUNT, WARM_ACCESS } from '../gasCosts.js'
+import { WARM_ACCESS } from '../gasCosts.js'
 import { type Precompile, precompilesOf } from '../precompiles/index.js'
 import type { EvmAccount } from '../state/account.js'
 import type { State } from '../state/state.js'
 import { type OnMiss, World } from '../state/world.js'
 import { Frame } from './frame.js'
+import type { GasBudget } from './gasBudget.js'
 import {
   type ExecutionRecord,
   type FrameRecord,
@@ -20,7 +22,7 @@ import type { Watcher } from './watcher.js'
 export type EvmLog = { address: Address; topics: Hex[]; data: Uint8Array }
 
 /** The end of the outermost message. */
-export type MessageEnd = { signal: number; gas: number; output: Uint8Array }
+type MessageEnd = GasBudget & { signal: Signal; output: Uint8Array }
 
 /** The state, the block and the bounds with which a message is run. */
 export type EvmContext = {
@@ -88,9 +90,9 @@ export class Machine {
     blobHashes: readonly Hex[],
   ) {
     const { block } = context
-    this.world = new World(context.state, context.onMiss, precompilesFor(block))
     this.block = block
     this.rules = rulesByFork[block.fork]
+    this.world = new World(context.state, context.onMiss, precompilesFor(block))
     this.table = table
     this.origin = this.world.account(origin)
     this.gasPrice = gasPrice
@@ -117,7 +119,24 @@ export class Machine {
   accessCost(account: EvmAccount): number {
     if (account.warm) return WARM_ACCESS
     this.world.warm(account)
-    return COLD_ACCOUNT
+    return this.rules.gas.coldAccount
+  }
+
+  /** Adds a log, which goes again when the frame fails. */
+  addLog(log: EvmLog): void {
+    this.logs.push(log)
+    this.world.onRollback(() => this.logs.pop())
+  }
+
+  /** Moves wei; from EIP-7708 on that leaves a log. */
+  transfer(from: EvmAccount, to: EvmAccount, value: bigint): void {
+    this.world.transfer(from, to, value)
+    if (!this.rules.transferLogs || value === 0n || from === to) return
+    const topics = [
+      TRANSFER,
+      ...[from, to].map(({ address }) => toHex(toBytes(BigInt(address), 32))),
+    ]
+    this.addLog({ address: SYSTEM, topics, data: toBytes(value, 32) })
   }
 
   /** The account an EIP-7702 designator points to. */
@@ -153,6 +172,10 @@ export class Machine {
     idle.push(this.frames)
   }
 }
+
+/** EIP-7708: the address and first topic of the log of a transfer. */
+const SYSTEM: Address = '0xfffffffffffffffffffffffffffffffffffffffe'
+const TRANSFER: Hex = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 
 /** Frames kept for the next run: deeper calls are rare, and a frame is 36 kB. */
 const FRAMES_KEPT = 64

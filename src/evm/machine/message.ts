@@ -17,6 +17,10 @@ export type Message = {
   /** Calldata, or initcode for a creation. */
   input: Uint8Array
   gas: number
+  /** State gas that the new frame gets besides (EIP-8037); 0 before Amsterdam. */
+  reservoir: number
+  /** State gas paid for the account that it makes: given back when it fails. */
+  accountGas: number
   isStatic: boolean
   /** Offset in the parent's memory at which it wants the output. */
   outputAt: number

@@ -1,8 +1,9 @@
-import { CODE_BYTE, MAX_CALL_DEPTH, MAX_CODE_SIZE } from '../gasCosts.js'
+import { MAX_CALL_DEPTH, wordCount } from '../gasCosts.js'
 import type { Precompile } from '../precompiles/precompile.js'
 import type { EvmAccount } from '../state/account.js'
 import { type Code, codeOf, emptyBytes, emptyCode } from '../state/code.js'
 import type { Frame } from './frame.js'
+import { absorb, chargeState, refundState } from './gasBudget.js'
 import { execute } from './interpreter.js'
 import type { Machine } from './machine.js'
 import type { Message } from './message.js'
@@ -13,6 +14,7 @@ import {
   COLLISION,
   CONTINUE,
   ENTER,
+  Exhausted,
   errorOf,
   type FrameError,
   OUT_OF_GAS,
@@ -20,8 +22,8 @@ import {
   RETURN,
   REVERT,
   type Signal,
+  Unsupported,
 } from './signal.js'
-import { Exhausted, Unsupported } from './stops.js'
 import type { WatchedCall } from './watcher.js'
 
 /** Steps that take as long as beginning and ending a message. */
@@ -48,7 +50,7 @@ export function enterCall(machine: Machine, parent: Frame | undefined, message: 
   if (refusal !== undefined) return refuse(machine, parent, message, record, refusal)
   const { world } = machine
   const mark = world.mark()
-  if (message.kind === 'CALL') world.transfer(message.from, message.to, message.value)
+  if (message.kind === 'CALL') machine.transfer(message.from, message.to, message.value)
   const precompile = message.to.precompile
   if (precompile !== undefined) {
     return runPrecompile(machine, parent, message, record, precompile, mark)
@@ -87,7 +89,7 @@ export function enterCreate(machine: Machine, parent: Frame | undefined, message
   const mark = world.mark()
   world.markCreated(to)
   world.setNonce(to, 1n)
-  world.transfer(message.from, to, message.value)
+  machine.transfer(message.from, to, message.value)
   push(machine, message, codeOf(message.input), record, mark)
   return ENTER
 }
@@ -129,7 +131,7 @@ function push(
   machine.depth++
   const creates = message.kind === 'CREATE' || message.kind === 'CREATE2'
   const frame = machine.frameAt(machine.depth)
-  frame.reset(code, message.gas)
+  frame.reset(code, message.gas, message.reservoir)
   frame.message = message
   frame.caller = message.caller
   frame.self = message.self
@@ -138,7 +140,6 @@ function push(
   frame.isStatic = message.isStatic
   frame.record = record
   frame.mark = mark
-  frame.logMark = machine.logs.length
 }
 
 function leave(machine: Machine, frame: Frame, signal: Signal): void {
@@ -149,22 +150,24 @@ function leave(machine: Machine, frame: Frame, signal: Signal): void {
   }
   if (end >= REVERT) {
     machine.world.rollback(frame.mark)
-    machine.logs.length = frame.logMark
+    frame.gas = end === REVERT ? frame.gas + frame.spilled : 0
+    frame.reservoir = message.reservoir
+    frame.spilled = 0
   }
-  const gas = end >= OUT_OF_GAS ? 0 : frame.gas
   const output = end >= OUT_OF_GAS ? emptyBytes : frame.output
   machine.depth--
   const parent = machine.depth >= 0 ? machine.frameAt(machine.depth) : undefined
-  settle(machine, parent, message, record, end, gas, output)
+  settle(machine, parent, message, record, end, frame.gas, output, frame)
 }
 
 /** Stores the output of initcode as the new account's code, if it is allowed and the gas suffices. */
 function deposit(machine: Machine, frame: Frame): Signal {
   const code = frame.output.slice()
-  if (code.length > MAX_CODE_SIZE) return CODE_TOO_LARGE
+  const { gas } = machine.rules
+  if (code.length > gas.maxCodeSize) return CODE_TOO_LARGE
   if (code[0] === 0xef) return CODE_REJECTED
-  frame.gas -= CODE_BYTE * code.length
-  if (frame.gas < 0) return OUT_OF_GAS
+  frame.gas -= gas.codeByte * code.length + gas.codeWord * wordCount(code.length)
+  if (frame.gas < 0 || !chargeState(frame, gas.codeByteState * code.length)) return OUT_OF_GAS
   machine.world.setCode(frame.self, codeOf(code))
   return RETURN
 }
@@ -192,6 +195,9 @@ function runPrecompile(
   return settle(machine, parent, message, record, PRECOMPILE_FAILURE, 0, emptyBytes)
 }
 
+/** What a frame that has ended leaves of state gas, and owes. */
+type StateGas = Pick<Frame, 'reservoir' | 'spilled'>
+
 /** Hands the result of an ended message to its parent, or out of the machine. */
 function settle(
   machine: Machine,
@@ -201,19 +207,22 @@ function settle(
   signal: Signal,
   gas: number,
   output: Uint8Array,
+  { reservoir, spilled }: StateGas = { reservoir: message.reservoir, spilled: 0 },
 ): Signal {
   if (signal === OUT_OF_GAS) machine.outOfGas = true
+  const used = message.gas + message.reservoir - gas - reservoir
   if (record !== undefined) {
-    record.gasUsed = message.gas - gas
+    record.gasUsed = used
     record.error = errorOf(signal)
     const kept = outputKept(record.depth, output.length)
     if (machine.canRecord(kept)) record.output = output.slice(0, kept)
   }
   if (parent === undefined) {
-    machine.end = { signal, gas, output: output.slice() }
+    machine.end = { signal, gas, reservoir, spilled, output: output.slice() }
     return signal
   }
-  parent.gas += gas
+  absorb(parent, { gas, reservoir, spilled })
+  if (signal !== RETURN && message.accountGas > 0) refundState(parent, message.accountGas)
   const creates = message.kind === 'CREATE' || message.kind === 'CREATE2'
   if (creates) {
     parent.returnData = signal === REVERT ? output : emptyBytes
@@ -221,7 +230,8 @@ function settle(
     else parent.pushNumber(0)
     return CONTINUE
   }
-  const shown = machine.watcher === undefined ? output : show(machine, message, signal, gas, output)
+  const shown =
+    machine.watcher === undefined ? output : show(machine, message, signal, used, output)
   parent.returnData = shown
   parent.copyIn(shown, 0, message.outputAt, Math.min(message.outputSize, shown.length))
   parent.pushNumber(signal === RETURN ? 1 : 0)
@@ -238,10 +248,10 @@ function show(
   machine: Machine,
   message: Message,
   signal: Signal,
-  gas: number,
+  gasUsed: number,
   output: Uint8Array,
 ): Uint8Array {
-  const end = { success: signal === RETURN, output, gasUsed: message.gas - gas }
+  const end = { success: signal === RETURN, output, gasUsed }
   return machine.watcher!.leave(watched(machine, message), end) ?? output
 }
 

@@ -19,7 +19,7 @@ import { keccak } from '../bytes/keccak.js'
 import { call } from '../call.js'
 import { create2Address, createAddress } from '../createAddress.js'
 import type { Fork } from '../forks.js'
-import { isAssigned } from './instructionTable.js'
+import { isAssigned } from './instructions.js'
 import { opcodesOf, usesOpcode } from './record.js'
 
 /** A call of the given opcode to `to` with all gas and no data, result dropped. */

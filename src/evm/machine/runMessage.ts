@@ -6,11 +6,12 @@ import { forks } from '../forks.js'
 import { REFUND_QUOTIENT } from '../gasCosts.js'
 import type { Envelope, IntrinsicGas } from '../intrinsicGas.js'
 import type { CallResult, Outcome } from '../outcome.js'
+import { emptyBytes } from '../state/code.js'
+import { absorb, chargeState, type GasBudget, refundState } from './gasBudget.js'
 import type { EvmContext, Machine } from './machine.js'
 import type { Message } from './message.js'
 import { enterCall, enterCreate, runFrames } from './messages.js'
-import { errorOf, RETURN } from './signal.js'
-import { Exhausted, Unsupported } from './stops.js'
+import { Exhausted, errorOf, OUT_OF_GAS, RETURN, Unsupported } from './signal.js'
 
 /** The parts that calls and transactions have in common. */
 export type MessageInput = Envelope & {
@@ -56,19 +57,24 @@ export function gasRefusal({ gas }: MessageInput, needed: IntrinsicGas): string 
 
 /**
  * Runs a message between its checks and its fees: access list, sender's nonce,
- * authorizations, execution, refund and floor.
+ * authorizations, execution, refund and floor. `reservoir` is the part of its gas that only state gas
+ * may take (EIP-8037).
  */
 export function runMessage(
   machine: Machine,
   input: MessageInput,
   needed: IntrinsicGas,
+  reservoir: number,
 ): CallResult {
   const { world } = machine
   const sender = machine.origin
   const nonce = world.nonceOf(sender)
   warmUp(machine, input)
   world.setNonce(sender, nonce + 1n)
-  if (input.authorizations !== undefined) applyAuthorizations(machine, input.authorizations)
+  const gas = input.gas - needed.intrinsic - reservoir
+  const budget: GasBudget = { gas, reservoir, spilled: 0 }
+  const mark = world.mark()
+  let paid = applyAuthorizations(machine, input, budget)
   const creates = input.to === undefined
   const to = world.account(input.to ?? createAddress(input.from, nonce))
   world.warm(to)
@@ -80,19 +86,52 @@ export function runMessage(
     self: to,
     value: input.value,
     input: input.data,
-    gas: input.gas - needed.intrinsic,
+    gas: budget.gas,
+    reservoir: budget.reservoir,
+    accountGas: 0,
     isStatic: false,
     outputAt: 0,
     outputSize: 0,
   }
-  if (creates) enterCreate(machine, undefined, message)
-  else {
-    const delegate = to.precompile === undefined ? machine.delegateOf(to) : undefined
-    if (delegate !== undefined) world.warm(delegate)
-    enterCall(machine, undefined, message)
+  paid &&= payForRecipient(machine, message, budget)
+  const start = { gas: budget.gas, reservoir: budget.reservoir }
+  if (!paid) {
+    world.rollback(mark)
+    machine.end = { signal: OUT_OF_GAS, gas: 0, reservoir, spilled: 0, output: emptyBytes }
+  } else {
+    if (creates) enterCreate(machine, undefined, message)
+    else enterCall(machine, undefined, message)
+    runFrames(machine)
   }
-  runFrames(machine)
-  return resultOf(machine, input, message, needed)
+  const end = machine.end!
+  budget.gas = 0
+  absorb(budget, end)
+  if (end.signal !== RETURN) refundState(budget, message.accountGas)
+  // What a refund of state gas pays back goes with the rest of a frame that halted.
+  if (end.signal >= OUT_OF_GAS) budget.gas = 0
+  const used = start.gas + start.reservoir - end.gas - end.reservoir
+  return resultOf(machine, needed, input.gas - budget.gas - budget.reservoir, used)
+}
+
+/**
+ * What the recipient costs before the first frame (EIP-2780): its account where the value or the creation makes
+ * it, and its delegate, which is warm then. False when the gas does not suffice.
+ */
+function payForRecipient(machine: Machine, message: Message, budget: GasBudget): boolean {
+  const { world, rules } = machine
+  const { to, kind, value } = message
+  if (rules.stateGas && (kind === 'CREATE' || value !== 0n) && world.isEmpty(to)) {
+    message.accountGas = rules.gas.newAccountState
+    if (!chargeState(budget, message.accountGas)) return false
+  }
+  if (kind === 'CALL' && to.precompile === undefined) {
+    const delegate = machine.delegateOf(to)
+    if (delegate !== undefined && rules.stateGas) budget.gas -= machine.accessCost(delegate)
+    else if (delegate !== undefined) world.warm(delegate)
+  }
+  message.gas = budget.gas
+  message.reservoir = budget.reservoir
+  return budget.gas >= 0
 }
 
 /** EIP-2929, EIP-2930 and EIP-3651: what is warm before execution. Precompiles always are. */
@@ -109,12 +148,11 @@ function warmUp(machine: Machine, { accessList = [] }: MessageInput): void {
 
 function resultOf(
   machine: Machine,
-  input: MessageInput,
-  message: Message,
   needed: IntrinsicGas,
+  spent: number,
+  executionGas: number,
 ): CallResult {
-  const { signal, gas, output } = machine.end!
-  const spent = input.gas - gas
+  const { signal, output } = machine.end!
   const refund = Math.min(machine.world.refund, Math.floor(spent / REFUND_QUOTIENT))
   return {
     kind: 'done',
@@ -122,11 +160,11 @@ function resultOf(
     error: errorOf(signal),
     output,
     gasUsed: Math.max(spent - refund, needed.floor),
-    executionGas: message.gas - gas,
+    executionGas,
     steps: machine.maxSteps - machine.stepsLeft,
     gasRefunded: refund,
     logs: machine.logs,
-    changes: machine.world.changes(),
+    changes: machine.world.changes(machine.rules.transferLogs),
     record: machine.executionRecord(),
   }
 }

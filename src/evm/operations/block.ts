@@ -6,7 +6,7 @@ import { CONTINUE, type Signal } from '../machine/signal.js'
 /** Blocks whose hash BLOCKHASH still knows. */
 const HASH_WINDOW = 256n
 
-/** COINBASE to BASEFEE: the words of the block that need no argument. */
+/** COINBASE to BASEFEE and SLOTNUM: the words of the block that need no argument. */
 export function blockWord(machine: Machine, frame: Frame, op: number): Signal {
   if (op === 0x41) frame.pushAddress(machine.coinbase)
   else frame.pushBig(wordOf(machine.block, op))
@@ -25,6 +25,8 @@ function wordOf(block: BlockEnv, op: number): bigint {
       return block.gasLimit
     case 0x46:
       return block.chainId
+    case 0x4b:
+      return block.slotNumber ?? 0n
     default:
       return block.baseFee
   }

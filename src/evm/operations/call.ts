@@ -1,5 +1,6 @@
-import { CALL_NEW_ACCOUNT, CALL_STIPEND, CALL_VALUE } from '../gasCosts.js'
+import { CALL_STIPEND } from '../gasCosts.js'
 import type { Frame } from '../machine/frame.js'
+import { chargeState } from '../machine/gasBudget.js'
 import type { Machine } from '../machine/machine.js'
 import type { Message } from '../machine/message.js'
 import { enterCall } from '../machine/messages.js'
@@ -28,7 +29,11 @@ export function callFamily(machine: Machine, frame: Frame, op: number): Signal {
   const outputSize = frame.popNumber()
   if (kind === 'CALL' && frame.isStatic && value !== 0n) return STATIC_VIOLATION
   if (!frame.expand(inputAt, inputSize) || !frame.expand(outputAt, outputSize)) return OUT_OF_GAS
-  if (!payForTarget(machine, frame, kind, to, value)) return OUT_OF_GAS
+  if (!payForTarget(machine, frame, to, value)) return OUT_OF_GAS
+  const makes = kind === 'CALL' && value !== 0n && machine.world.isEmpty(to)
+  const accountGas = makes ? machine.rules.gas.newAccountState : 0
+  if (makes) frame.gas -= machine.rules.gas.callNewAccount
+  if (frame.gas < 0 || !chargeState(frame, accountGas)) return OUT_OF_GAS
   noteAccess(machine, frame, op, to)
 
   const gas = Math.min(gasAsked, frame.gas - Math.floor(frame.gas / 64))
@@ -43,6 +48,8 @@ export function callFamily(machine: Machine, frame: Frame, op: number): Signal {
     value: kind === 'DELEGATECALL' ? frame.value : value,
     input: frame.view(inputAt, inputSize),
     gas: value === 0n ? gas : gas + CALL_STIPEND,
+    reservoir: frame.reservoir,
+    accountGas,
     isStatic: frame.isStatic || kind === 'STATICCALL',
     outputAt,
     outputSize,
@@ -50,18 +57,11 @@ export function callFamily(machine: Machine, frame: Frame, op: number): Signal {
   return enterCall(machine, frame, message)
 }
 
-/** Access cost (EIP-2929, EIP-7702 for the delegate), cost of value and of a new account. */
-function payForTarget(
-  machine: Machine,
-  frame: Frame,
-  kind: FrameKind,
-  to: EvmAccount,
-  value: bigint,
-): boolean {
+/** Access cost (EIP-2929, EIP-7702 for the delegate) and cost of value. */
+function payForTarget(machine: Machine, frame: Frame, to: EvmAccount, value: bigint): boolean {
   frame.gas -= machine.accessCost(to)
-  if (value !== 0n) frame.gas -= CALL_VALUE
+  if (value !== 0n) frame.gas -= machine.rules.gas.callValue
   if (frame.gas < 0) return false
-  if (kind === 'CALL' && value !== 0n && machine.world.isEmpty(to)) frame.gas -= CALL_NEW_ACCOUNT
   if (to.precompile === undefined) {
     const delegate = machine.delegateOf(to)
     if (delegate !== undefined) frame.gas -= machine.accessCost(delegate)

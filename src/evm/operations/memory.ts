@@ -62,7 +62,7 @@ export function log(machine: Machine, frame: Frame, op: number): Signal {
   frame.gas -= LOG_BYTE * size
   if (frame.gas < 0 || !frame.expand(from, size)) return OUT_OF_GAS
   const data = frame.view(from, size).slice()
-  machine.logs.push({ address: frame.self.address, topics, data })
+  machine.addLog({ address: frame.self.address, topics, data })
   return CONTINUE
 }
 

@@ -1,14 +1,8 @@
 import type { Hex } from 'viem'
 import { hexOfLimbs, slotKey } from '../bytes/limbs.js'
-import {
-  COLD_SLOT,
-  STORAGE_CLEAR_REFUND,
-  STORAGE_RESET,
-  STORAGE_SENTRY,
-  STORAGE_SET,
-  WARM_ACCESS,
-} from '../gasCosts.js'
+import { COLD_SLOT, type GasCosts, STORAGE_SENTRY, WARM_ACCESS } from '../gasCosts.js'
 import type { Frame } from '../machine/frame.js'
+import { chargeState, refundState } from '../machine/gasBudget.js'
 import type { Machine } from '../machine/machine.js'
 import { ENTRY_BYTES } from '../machine/record.js'
 import { CONTINUE, OUT_OF_GAS, type Signal, STATIC_VIOLATION } from '../machine/signal.js'
@@ -27,20 +21,25 @@ export function sload(machine: Machine, frame: Frame): Signal {
   return CONTINUE
 }
 
-/** SSTORE with the metering of EIP-2200 as amended by EIP-2929 and EIP-3529. */
+/** SSTORE with the metering of EIP-2200 as amended by EIP-2929, EIP-3529, EIP-8037 and EIP-8038. */
 export function sstore(machine: Machine, frame: Frame): Signal {
   if (frame.isStatic) return STATIC_VIOLATION
   if (frame.gas <= STORAGE_SENTRY) return OUT_OF_GAS
   const { world } = machine
+  const costs = machine.rules.gas
   const slot = world.slot(frame.self, frame.stack, frame.popLimbs())
   const next = frame.popBig()
   const current = world.read(frame.self, slot)
   const { original } = slot
-  if (!slot.warm) frame.gas -= COLD_SLOT
-  frame.gas -= writeCost(original, current, next)
+  if (!slot.warm) frame.gas -= costs.writeColdSlot
+  frame.gas -= writeCost(costs, original, current, next)
   if (frame.gas < 0) return OUT_OF_GAS
+  if (original === 0n && current !== next) {
+    if (current === 0n && !chargeState(frame, costs.slotSetState)) return OUT_OF_GAS
+    if (next === 0n) refundState(frame, costs.slotSetState)
+  }
   world.warm(slot)
-  world.addRefund(writeRefund(original, current, next))
+  world.addRefund(writeRefund(costs, original, current, next))
   const writes = frame.record?.writes
   if (writes !== undefined && machine.canRecord(ENTRY_BYTES))
     writes.set(slot.key, (writes.get(slot.key) ?? 0) + 1)
@@ -48,18 +47,19 @@ export function sstore(machine: Machine, frame: Frame): Signal {
   return CONTINUE
 }
 
-function writeCost(original: bigint, current: bigint, next: bigint): number {
+function writeCost(costs: GasCosts, original: bigint, current: bigint, next: bigint): number {
   if (current === next || current !== original) return WARM_ACCESS
-  return original === 0n ? STORAGE_SET : STORAGE_RESET
+  return original === 0n ? costs.slotSet : costs.slotReset
 }
 
-function writeRefund(original: bigint, current: bigint, next: bigint): number {
+function writeRefund(costs: GasCosts, original: bigint, current: bigint, next: bigint): number {
+  const cleared = costs.slotClearRefund
   if (current === next) return 0
-  if (current === original) return original !== 0n && next === 0n ? STORAGE_CLEAR_REFUND : 0
+  if (current === original) return original !== 0n && next === 0n ? cleared : 0
   let refund = 0
-  if (original !== 0n && current === 0n) refund -= STORAGE_CLEAR_REFUND
-  if (original !== 0n && next === 0n) refund += STORAGE_CLEAR_REFUND
-  if (next === original) refund += (original === 0n ? STORAGE_SET : STORAGE_RESET) - WARM_ACCESS
+  if (original !== 0n && current === 0n) refund -= cleared
+  if (original !== 0n && next === 0n) refund += cleared
+  if (next === original) refund += (original === 0n ? costs.slotSet : costs.slotReset) - WARM_ACCESS
   return refund
 }
 

@@ -1,7 +1,6 @@
 import { bn254 } from '@noble/curves/bn254.js'
 import { toBigInt, toBytes } from '../bytes/hex.js'
-import { bytesAt } from './input.js'
-import type { Precompile } from './precompile.js'
+import { bytesAt, type Precompile } from './precompile.js'
 
 const { G1, G2, fields, pairingBatch } = bn254
 const { Fp, Fp12, Fr } = fields

@@ -1,6 +1,5 @@
 import { keccak } from '../bytes/keccak.js'
-import { bytesAt, isZero } from './input.js'
-import type { Precompile } from './precompile.js'
+import { bytesAt, isZero, type Precompile } from './precompile.js'
 import { recoverKey } from './recoverKey.js'
 
 const noOutput = new Uint8Array(0)

@@ -1,6 +1,5 @@
 import { toBigInt, toBytes } from '../bytes/hex.js'
-import { bytesAt } from './input.js'
-import type { Precompile } from './precompile.js'
+import { bytesAt, type Precompile } from './precompile.js'
 
 type Lengths = { base: bigint; exponent: bigint; modulus: bigint }
 

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 
 /** Recovers the 64-byte public key of an ECDSA signature over secp256k1; undefined if there is none. */
-export type RecoverKey = (
+type RecoverKey = (
   hash: Uint8Array,
   signature: Uint8Array,
   recoveryId: 0 | 1,

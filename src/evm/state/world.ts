@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import { addressKey, addressOfLimbs, limbsOf, slotKey } from '../bytes/limbs.js'
-import { StopAtMiss } from '../machine/stops.js'
+import { StopAtMiss } from '../machine/signal.js'
 import type { Precompile } from '../precompiles/index.js'
 import { createEvmAccount, createSlot, type EvmAccount, type EvmSlot } from './account.js'
 import { type Code, codeOf } from './code.js'
@@ -202,6 +202,11 @@ export class World {
     this.setBalance(to, this.load(to).balance + value)
   }
 
+  /** Has `undo` called when what happens now is undone. */
+  onRollback(undo: () => void): void {
+    this.#undo.push(undo)
+  }
+
   /** A point to which `rollback` can return. */
   mark(): number {
     return this.#undo.length
@@ -213,12 +218,13 @@ export class World {
 
   /**
    * The changes by this transaction, as overrides: lay them over the state to run the next one.
-   * Deleted accounts appear with zeros, no code and no storage.
+   * Deleted accounts appear with zeros, no code and no storage; where destroyed ones keep their
+   * balance (EIP-8246), with that.
    */
-  changes(): Overrides {
+  changes(keepsBalance: boolean): Overrides {
     const changes = new Map<Address, EvmAccountOverride>()
     for (const account of this.#accounts.values()) {
-      const change = changeOf(account)
+      const change = changeOf(account, keepsBalance)
       if (change !== undefined) changes.set(account.address, change)
     }
     return changes
@@ -232,8 +238,10 @@ const deletedAccount: EvmAccountOverride = {
   state: new Map(),
 }
 
-function changeOf(account: EvmAccount): EvmAccountOverride | undefined {
-  if (account.destroyed) return deletedAccount
+function changeOf(account: EvmAccount, keepsBalance: boolean): EvmAccountOverride | undefined {
+  if (account.destroyed) {
+    return keepsBalance ? { ...deletedAccount, balance: account.balance } : deletedAccount
+  }
   const slots = new Map<EvmSlot['key'], bigint>()
   for (const slot of account.slots.values()) {
     if (slot.value !== undefined && slot.value !== slot.original) slots.set(slot.key, slot.value)

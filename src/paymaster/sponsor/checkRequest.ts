@@ -1,21 +1,26 @@
 import type { Address } from 'viem'
 import { unixNow } from '../../base/unixNow.js'
-import { highestAdvised } from '../../chain/fees.js'
+import { mostOffered } from '../../chain/fees.js'
 import type { Head } from '../../chain/head.js'
 import { getCode } from '../../chain/nodeReads.js'
-import type { Draft } from '../../entrypoint/draft.js'
-import type { Fees } from '../../entrypoint/fees.js'
-import type { TimeRange } from '../../entrypoint/validationData.js'
-import { checkFees } from '../../policy/checkFees.js'
+import type { Draft } from '../../erc4337/draft.js'
+import type { Fees } from '../../erc4337/fees.js'
+import type { TimeRange } from '../../erc4337/validationData.js'
+import { checkFees } from '../policy/checkFees.js'
 import {
   evaluateRequest,
   type PolicyAnswer,
   type RemainingPolicies,
-} from '../../policy/evaluatePolicies.js'
-import { loadPolicies } from '../../policy/loadPolicies.js'
+} from '../policy/evaluatePolicies.js'
+import { loadPolicies } from '../policy/policies.js'
 import { tankStub, withPaymaster } from '../sponsoredDraft.js'
 import type { SponsorshipRequest } from '../sponsorship.js'
-import { durationOf, type SponsorshipTerms, timeRange } from '../sponsorshipTerms.js'
+import {
+  durationOf,
+  type SponsorshipTerms,
+  durationUnderRules,
+  timeRange,
+} from '../sponsorshipTerms.js'
 import type { SponsorshipPayer } from '../tank/payer.js'
 import { readCommitment } from './commitment.js'
 import type { RefusedSponsorship } from './evaluatedSponsorship.js'
@@ -69,11 +74,12 @@ export async function checkRequest(
   const { verdicts, passed: remaining } = answer
 
   const offered = { maxFeePerGas, maxPriorityFeePerGas }
-  const feeRefusal = checkFees(offered, highestAdvised(parts.node, fast), terms)
+  const feeRefusal = checkFees(offered, mostOffered(parts.node, fast), terms)
   if (feeRefusal !== undefined) return { kind: 'refused', refusal: feeRefusal, calls: [], verdicts }
 
   const time = Math.max(head.timestamp, at)
-  const proposal = propose(request, draft, tank?.address, { time, duration, terms })
+  const lasting = durationUnderRules(duration, time, terms)
+  const proposal = propose(request, draft, tank?.address, { time, duration: lasting, terms })
   if ('refusal' in proposal) return { kind: 'refused', calls: [], verdicts, ...proposal }
   return { kind: 'candidate', payer, draft, ...proposal, remaining, verdicts, fast, head, at }
 }

@@ -1,8 +1,9 @@
 import fc from 'fast-check'
 import type { Hex } from 'viem'
 import { describe, expect, test } from 'vitest'
-import type { GasEstimate } from '../../gas/gasEstimate.js'
-import { encodeLateTankData, encodeTankData, stubSignature } from '../tank/tankData.js'
+import type { GasEstimate } from '../../gas/estimateOperation.js'
+import { encodeLateTankData, encodeTankData } from '../tank/tankData.js'
+import { stubSignature } from '../../gas/placeholder.js'
 import { checkCommittedGas, readCommitment } from './commitment.js'
 
 const range = { validAfter: 0, validUntil: 1_000 }

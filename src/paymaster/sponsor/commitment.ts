@@ -1,14 +1,15 @@
-import type { Draft } from '../../entrypoint/draft.js'
-import { splitPaymasterSignature } from '../../entrypoint/paymasterSignature.js'
-import type { TimeRange } from '../../entrypoint/validationData.js'
-import type { Refusal } from '../../errors/refusal.js'
-import { type GasEstimate, preVerificationBounds } from '../../gas/gasEstimate.js'
+import type { Refusal } from '../../base/errors/catalogue.js'
+import { timeText } from '../../base/unixNow.js'
+import type { Draft } from '../../erc4337/draft.js'
+import { splitPaymasterSignature } from '../../erc4337/paymasterSignature.js'
+import type { TimeRange } from '../../erc4337/validationData.js'
+import { type GasEstimate, preVerificationBounds } from '../../gas/estimateOperation.js'
 import type { PaymasterStub } from '../sponsoredDraft.js'
 import { parseTankData } from '../tank/tankData.js'
 import type { SponsoredLimits } from './sponsoredLimits.js'
 
 /** The span in which a sponsorship that is signed now may end, Unix seconds. */
-export type Bounds = { readonly earliest: number; readonly latest: number }
+type Bounds = { readonly earliest: number; readonly latest: number }
 
 /**
  * The time range that an account signs, or has signed, before its tank (EntryPoint v0.9), or the
@@ -33,7 +34,7 @@ export function readCommitment(
   const { validAfter, validUntil } = parsed
   if (validUntil < earliest || validUntil > latest) {
     const code = 'COMMITMENT_EXPIRED'
-    const message = `The operation names ${validUntil} as the end of its sponsorship; it must lie from ${earliest} to ${latest}. Ask for a new stub and let the account sign again.`
+    const message = `The operation names ${timeText(validUntil)} as the end of its sponsorship; it must lie from ${timeText(earliest)} to ${timeText(latest)}. Ask for a new stub and let the account sign again.`
     return { refusal: { code, message } }
   }
   return { range: { validAfter, validUntil } }

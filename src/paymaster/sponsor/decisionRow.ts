@@ -1,9 +1,9 @@
 import type { Address, Hex } from 'viem'
-import type { Draft } from '../../entrypoint/draft.js'
-import type { TimeRange } from '../../entrypoint/validationData.js'
-import type { NewDecision } from '../../store/ledger/decisions.js'
-import type { NewWebhookCall } from '../../store/ledger/webhookCalls.js'
-import type { WebhookCall } from '../../webhook/approval.js'
+import type { Draft } from '../../erc4337/draft.js'
+import type { TimeRange } from '../../erc4337/validationData.js'
+import type { WebhookCall } from '../../webhooks/approval.js'
+import type { NewDecision } from '../ledger/decisions.js'
+import type { NewWebhookCall } from '../ledger/webhookCalls.js'
 import type { SponsorshipDecision } from '../sponsorship.js'
 
 /** The subject of a decision. */
@@ -16,7 +16,7 @@ export type DecisionSubject = {
 }
 
 /** The reservation that a granted sponsorship makes. */
-export type DecidedReservation = TimeRange & {
+type DecidedReservation = TimeRange & {
   readonly userOpHash: Hex
   /** wei */
   readonly maxCost: bigint

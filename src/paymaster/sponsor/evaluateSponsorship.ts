@@ -1,16 +1,17 @@
+import type { Refusal } from '../../base/errors/catalogue.js'
 import { delegateToHash } from '../../chain/delegations.js'
-import type { Fees } from '../../entrypoint/fees.js'
-import type { Operation } from '../../entrypoint/operation.js'
-import type { Refusal } from '../../errors/refusal.js'
-import type { GasEstimate } from '../../gas/gasEstimate.js'
-import { checkApproval } from '../../policy/checkApproval.js'
-import { checkGas } from '../../policy/checkGas.js'
-import { callsOf } from '../../policy/decodeCalls.js'
-import { evaluateCost, type RemainingPolicies } from '../../policy/evaluatePolicies.js'
-import { type NativePrice, recentPrice } from '../../policy/price.js'
-import { readCreditUse } from '../../store/ledger/funds.js'
-import type { Approval } from '../../webhook/approval.js'
-import type { SponsorshipSubject } from '../../webhook/extendedPayload.js'
+import type { Fees } from '../../erc4337/fees.js'
+import type { Operation } from '../../erc4337/operation.js'
+import type { GasEstimate } from '../../gas/estimateOperation.js'
+import type { Approval } from '../../webhooks/approval.js'
+import type { SponsorshipSubject } from '../../webhooks/extendedPayload.js'
+import { readCreditUse } from '../ledger/funds.js'
+import { hasHistory } from '../ledger/unsent.js'
+import { checkApproval } from '../policy/checkApproval.js'
+import { checkCallGas, checkGas, VERIFICATION_FLOOR } from '../policy/checkGas.js'
+import { callsOf, delegatorsOf } from '../policy/decodeCalls.js'
+import { evaluateCost, type RemainingPolicies } from '../policy/evaluatePolicies.js'
+import { type NativePrice, recentPrice } from '../policy/price.js'
 import { complete } from '../sponsoredDraft.js'
 import type { SponsorshipRequest } from '../sponsorship.js'
 import { claimCredit, meansOf } from '../tank/payer.js'
@@ -44,7 +45,7 @@ export async function evaluateSponsorship(
 
   const needsWebhooks = request.webhookData !== undefined || requiresWebhook(remaining)
   const measuring = measure(parts, candidate, request)
-  const bounding = measuring.then(({ estimate }) => boundGas(parts, candidate, request, estimate))
+  const bounding = measuring.then((each) => boundGas(parts, candidate, request, each))
   const costing = bounding.then(maxCostOf, () => undefined)
   const [measured, answered] = await Promise.allSettled([
     measuring,
@@ -57,7 +58,7 @@ export async function evaluateSponsorship(
   const denial = checkApproval(approval)
   if (denial !== undefined) return { kind: 'refused', refusal: denial, ...answers }
 
-  const { deposit, delegate, price, spent } = measured.value
+  const { deposit, delegate, price, means } = measured.value
   const bounded = await bounding
   if ('refusal' in bounded) return { kind: 'refused', ...bounded, ...answers }
   const { unsigned, offer, maxCost } = bounded
@@ -65,6 +66,7 @@ export async function evaluateSponsorship(
   const cost = evaluateCost(remaining, {
     appId: request.appId,
     sender: unsigned.sender,
+    delegators: delegatorsOf(candidate.draft),
     maxCost,
     at: candidate.at,
     price,
@@ -90,7 +92,7 @@ export async function evaluateSponsorship(
     range,
     ...allAnswers,
     head: { deposit, blockNumber: head.number, timestamp: head.timestamp },
-    means: meansOf(payer, deposit, spent),
+    means,
     claim: { maxCost, ofAccount: [...credit, ...ofAccount], ofApp },
   }
 }
@@ -100,9 +102,10 @@ export async function evaluateSponsorship(
  */
 async function measure(
   parts: SponsorParts,
-  { payer: { tank, credit }, draft, stubbed, remaining, head, at }: SponsorshipCandidate,
+  { payer, draft, stubbed, remaining, head, at }: SponsorshipCandidate,
   { entryPoint }: SponsorshipRequest,
 ) {
+  const { tank, credit } = payer
   const [estimate, deposit, delegate, price, use] = await Promise.all([
     parts.estimate(entryPoint, stubbed),
     tank && parts.depositAt(head, entryPoint.address, tank.address),
@@ -110,7 +113,7 @@ async function measure(
     hasUsdBudget(remaining) ? priceAt(parts, at) : undefined,
     credit && readCreditUse(parts.database, credit.id),
   ])
-  return { estimate, deposit, delegate, price, spent: use?.settled ?? 0n }
+  return { estimate, deposit, delegate, price, means: meansOf(payer, deposit, use?.settled ?? 0n) }
 }
 
 async function askAbout(
@@ -143,16 +146,19 @@ function maxCostOf(bounded: BoundedOperation | { readonly refusal: Refusal }): b
   return 'refusal' in bounded ? undefined : bounded.maxCost
 }
 
+/** The part of an app's means that one operation may lock by verification gas far above its estimate: an eighth. */
+const FLOOR_DIVISOR = 8n
+
 /**
  * The operation with the limits to sign, the fees that are paid for it and its cost, or why they are
  * refused.
  */
-function boundGas(
-  { definition }: SponsorParts,
+async function boundGas(
+  { definition, database }: SponsorParts,
   { payer, draft, stubbed, fast }: SponsorshipCandidate,
   { entryPoint, calculateGasLimits, signingPhase }: SponsorshipRequest,
-  estimate: GasEstimate,
-): BoundedOperation | { readonly refusal: Refusal } {
+  { estimate, means }: { readonly estimate: GasEstimate; readonly means: bigint },
+): Promise<BoundedOperation | { readonly refusal: Refusal }> {
   const isCommitted = signingPhase === 'finalize'
   const requested = isCommitted ? committedLimits(draft) : givenLimits(draft, calculateGasLimits)
   const shortage = isCommitted && requested && checkCommittedGas(requested, estimate)
@@ -160,10 +166,15 @@ function boundGas(
   const limits = limitsToSign(requested, estimate)
   const unsigned = complete(stubbed, { ...estimate, ...limits })
   const gas = { ...limits, bundleGas: entryPoint.bundleGas(unsigned) }
-  const refusal = checkGas(gas, estimate, definition)
-  if (refusal !== undefined) return { refusal }
+  const place = { chainId: definition.chainId, entryPoint: entryPoint.address }
   const offer = payer.tank === undefined ? fast : unsigned
-  return { unsigned, offer, maxCost: entryPoint.chargeableGas(unsigned) * offer.maxFeePerGas }
+  const maxCost = entryPoint.chargeableGas(unsigned) * offer.maxFeePerGas
+  const floor = maxCost <= means / FLOOR_DIVISOR ? VERIFICATION_FLOOR : 0n
+  const refusal =
+    checkGas(gas, estimate, definition, floor) ??
+    (payer.tank &&
+      (await checkCallGas(unsigned, () => hasHistory(database, place, unsigned.sender))))
+  return refusal === undefined ? { unsigned, offer, maxCost } : { refusal }
 }
 
 async function priceAt(

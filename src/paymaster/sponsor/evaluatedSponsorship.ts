@@ -1,16 +1,16 @@
 import type { Address } from 'viem'
-import type { Fees } from '../../entrypoint/fees.js'
-import type { Operation } from '../../entrypoint/operation.js'
-import type { TimeRange } from '../../entrypoint/validationData.js'
-import type { Refusal } from '../../errors/refusal.js'
-import type { ReservationClaim } from '../../policy/decideReservation.js'
-import type { PolicyAnswer } from '../../policy/evaluatePolicies.js'
-import type { DepositAtHead } from '../../store/ledger/reservations.js'
-import type { WebhookCall } from '../../webhook/approval.js'
+import type { Refusal } from '../../base/errors/catalogue.js'
+import type { Fees } from '../../erc4337/fees.js'
+import type { Operation } from '../../erc4337/operation.js'
+import type { TimeRange } from '../../erc4337/validationData.js'
+import type { WebhookCall } from '../../webhooks/approval.js'
+import type { DepositAtHead } from '../ledger/reservations.js'
+import type { ReservationClaim } from '../policy/decideReservation.js'
+import type { PolicyAnswer } from '../policy/evaluatePolicies.js'
 import type { SponsorshipPayer } from '../tank/payer.js'
 
 /** The answers of webhooks and policies so far, for the record of the decision. */
-export type SponsorshipAnswers = {
+type SponsorshipAnswers = {
   readonly calls: readonly WebhookCall[]
   readonly verdicts: readonly PolicyAnswer[]
 }
@@ -41,8 +41,8 @@ export type RefusedSponsorship = SponsorshipAnswers & {
   readonly policyId?: string
 }
 
-/** An operation that would fail, whoever pays for it. */
-export type FailedSponsorship = SponsorshipAnswers & {
+/** An operation that would fail with any payer. */
+type FailedSponsorship = SponsorshipAnswers & {
   readonly kind: 'failed'
   readonly error: unknown
 }

@@ -1,9 +1,9 @@
-import { zeroAddress } from '../../encoding/constants.js'
-import type { Refusal } from '../../errors/refusal.js'
-import type { ReservationRequest } from '../../policy/ledgerView.js'
-import type { Reserved } from '../../policy/reserve.js'
+import type { Refusal } from '../../base/errors/catalogue.js'
+import { zeroAddress } from '../../erc4337/encoding/constants.js'
+import type { ReservationRequest } from '../policy/ledgerView.js'
+import type { Reserved } from '../policy/reserve.js'
 import type { SponsorshipRequest } from '../sponsorship.js'
-import { creditEmpty, tankEmpty } from '../tank/tankRefusals.js'
+import { creditEmpty, tankEmpty } from '../tank/payer.js'
 import type { Sponsorable } from './evaluatedSponsorship.js'
 
 /** The request to the ledger for a sponsorship. */

@@ -1,6 +1,6 @@
-import type { Operation } from '../../entrypoint/operation.js'
-import { splitPaymasterSignature } from '../../entrypoint/paymasterSignature.js'
-import type { TimeRange } from '../../entrypoint/validationData.js'
+import type { Operation } from '../../erc4337/operation.js'
+import { splitPaymasterSignature } from '../../erc4337/paymasterSignature.js'
+import type { TimeRange } from '../../erc4337/validationData.js'
 import { type SigningDomain, signForTank, type TankSigner } from '../tank/signForTank.js'
 import { encodeLateTankData, encodeTankData, sponsorshipHash } from '../tank/tankData.js'
 import type { TankOperation } from '../tank/tankTypedData.js'
@@ -11,11 +11,11 @@ import type { TankOperation } from '../tank/tankTypedData.js'
  */
 export function signSponsorship(
   op: TankOperation,
-  { entryPoint, chainId, contract, delegate }: SigningDomain,
+  { entryPoint, chainId, delegate }: SigningDomain,
   range: TimeRange,
   signer: TankSigner,
 ): Operation {
-  const hash = sponsorshipHash(op, entryPoint, chainId, range, delegate, contract)
+  const hash = sponsorshipHash(op, entryPoint, chainId, range, delegate)
   const isLate = splitPaymasterSignature(op.paymasterData) !== undefined
   const encode = isLate ? encodeLateTankData : encodeTankData
   return { ...op, paymasterData: encode(range, signForTank(hash, op.paymaster, signer)) }

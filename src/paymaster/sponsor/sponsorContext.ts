@@ -1,20 +1,21 @@
 import type { Logger } from 'pino'
-import type { Group } from '../../base/createGroup.js'
+import { type Batcher, createBatcher } from '../../base/createBatcher.js'
+import type { ChainMetrics } from '../../base/metrics/metrics.js'
 import type { ChainDefinition } from '../../chain/definition/chainDefinition.js'
 import type { FeeAdvice } from '../../chain/fees.js'
 import type { HeadFollower } from '../../chain/headFollower.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
-import type { Draft } from '../../entrypoint/draft.js'
-import type { EntryPoint } from '../../entrypoint/entryPoint.js'
-import type { GasEstimate } from '../../gas/gasEstimate.js'
-import type { Reserved } from '../../policy/reserve.js'
-import type { Database } from '../../store/database.js'
-import type { Approver } from '../../webhook/approve.js'
+import type { Database } from '../../db/database.js'
+import type { Draft } from '../../erc4337/draft.js'
+import type { EntryPoint } from '../../erc4337/entryPoint.js'
+import type { GasEstimate } from '../../gas/estimateOperation.js'
+import type { Approver } from '../../webhooks/approve.js'
 import type { DepositReader } from '../entryPointDeposit.js'
+import { type Grant, putGrants } from '../ledger/grants.js'
+import { type Reservation, type Reserved, reserveTogether } from '../policy/reserve.js'
 import type { SponsoredStep } from '../sponsorship.js'
 import type { SponsorshipTerms } from '../sponsorshipTerms.js'
 import type { Payers } from '../tank/payer.js'
-import type { SponsorshipReservation } from './createReserving.js'
 
 /** The parts of one chain that its sponsor is made of. */
 export type SponsorContext = {
@@ -26,8 +27,7 @@ export type SponsorContext = {
   readonly terms: SponsorshipTerms
   readonly approver: Approver
   readonly logger: Logger
-  /** Called with the code of each decision, for the metrics. */
-  readonly onDecided?: ((code: string) => void) | undefined
+  readonly metrics: ChainMetrics
   /** Called with each operation that was sponsored, for the traces. */
   readonly onSponsored?: ((step: SponsoredStep) => void) | undefined
   estimate(entryPoint: EntryPoint, draft: Draft): Promise<GasEstimate>
@@ -38,5 +38,37 @@ export type SponsorContext = {
 export type SponsorParts = SponsorContext & {
   readonly payers: Payers
   readonly depositAt: DepositReader
-  readonly reserve: Group<SponsorshipReservation, Reserved>
+  readonly reserve: Batcher<SponsorshipReservation, Reserved>
+}
+
+/**
+ * A reservation of a sponsorship; without a paymaster, the grant stands for the tank's signature.
+ */
+export type SponsorshipReservation = Reservation & { readonly grant: Grant | undefined }
+
+/** The most reservations that share a transaction. */
+const GROUP = 64
+
+/**
+ * A function that reserves as `reserveTogether` does. Reservations of one payer have to wait for
+ * each other in the database; so a reservation that comes while others are decided waits here,
+ * where it holds no connection, and shares the next transaction.
+ */
+export function createReserving(database: Database): Batcher<SponsorshipReservation, Reserved> {
+  // One batcher for each tank that has sponsored something.
+  const batchers = new Map<string, Batcher<SponsorshipReservation, Reserved>>()
+  const commit = (reservations: readonly SponsorshipReservation[]) =>
+    reserveTogether(database, reservations, (trx, granted) =>
+      putGrants(
+        trx,
+        granted.flatMap(({ grant }) => grant ?? []),
+      ),
+    )
+  return (reservation) => {
+    const { chainId, entryPoint, paymaster } = reservation.request.slot
+    const name = `${chainId} ${entryPoint} ${paymaster}`
+    const batcher = batchers.get(name) ?? createBatcher(commit, GROUP)
+    batchers.set(name, batcher)
+    return batcher(reservation)
+  }
 }

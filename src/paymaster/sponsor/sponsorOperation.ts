@@ -1,21 +1,28 @@
 import { randomUUID } from 'node:crypto'
 import type { Hex } from 'viem'
+import type { Refusal } from '../../base/errors/catalogue.js'
+import { PurserError } from '../../base/errors/purserError.js'
 import { faultPoint } from '../../base/faults.js'
-import type { EntryPoint } from '../../entrypoint/entryPoint.js'
-import type { Operation } from '../../entrypoint/operation.js'
-import { explainVerdicts } from '../../policy/explain.js'
-import type { Reserved } from '../../policy/reserve.js'
-import { decryptSecret } from '../../tenancy/secrets.js'
-import type { SponsorshipRequest, SponsorshipResult } from '../sponsorship.js'
+import { countedCode } from '../../base/metrics/catalogue.js'
+import { timeText } from '../../base/unixNow.js'
+import type { EntryPoint } from '../../erc4337/entryPoint.js'
+import type { Operation } from '../../erc4337/operation.js'
+import { decryptSecret } from '../../tenants/secrets.js'
+import type { WebhookCall } from '../../webhooks/approval.js'
+import { recordRefusedDecision } from '../ledger/decisions.js'
+import { limitsToStore } from '../ledger/signedLimits.js'
+import { explainClaims, explainVerdicts } from '../policy/explain.js'
+import type { Reserved } from '../policy/reserve.js'
+import { complete, withPaymaster } from '../sponsoredDraft.js'
+import type { SponsorshipDecision, SponsorshipRequest, SponsorshipResult } from '../sponsorship.js'
 import { SIGNER_PURPOSE } from '../tank/signForTank.js'
 import { type DecisionSubject, type Reasons, toCallRows, toDecisionRow } from './decisionRow.js'
 import type { Sponsorable } from './evaluatedSponsorship.js'
 import { type AskWebhooks, evaluateSponsorship } from './evaluateSponsorship.js'
-import { recordDecision, refuseSponsorship } from './refuseSponsorship.js'
 import { reservationFor, reservationRefusal } from './reservationFor.js'
 import { signSponsorship } from './signSponsorship.js'
 import type { SponsorParts } from './sponsorContext.js'
-import { failedEstimate, ledgerReasons } from './sponsorshipReasons.js'
+import { givenLimits } from './sponsoredLimits.js'
 
 /**
  * Decides about a sponsorship; when it is granted, signs it and reserves its cost
@@ -64,7 +71,7 @@ export async function sponsorOperation(
     const record = { subject, reasons: reasonsOf(reserved), calls }
     return refuseSponsorship(parts, request, refusal, record)
   }
-  parts.onDecided?.(decision.code)
+  parts.metrics.count('purser_decisions_total', { code: countedCode(decision.code) })
   parts.onSponsored?.({ userOpHash, appId, decisionId, begin })
   parts.logger.info({ appId, op: userOpHash, ...decision }, 'sponsored')
   return { decision, operation: signed, paymasterAndData: entryPoint.paymasterAndData(signed) }
@@ -93,7 +100,7 @@ function sign(
   const key = decryptSecret(masterKey, SIGNER_PURPOSE, tank.signer_key) as Hex
   const signer = { address: tank.signer, key }
   const paying = { ...unsigned, paymaster: tank.address }
-  const domain = { entryPoint, chainId, contract: tank.contract, delegate }
+  const domain = { entryPoint, chainId, delegate }
   return signSponsorship(paying, domain, range, signer)
 }
 
@@ -119,7 +126,7 @@ async function reserveSigned(
     decisionId: subject.decisionId,
     sponsored: true,
     code: 'SPONSORED',
-    message: `Sponsored up to ${claim.maxCost} wei until ${new Date(validUntil * 1_000).toISOString()}.`,
+    message: `Sponsored up to ${claim.maxCost} wei until ${timeText(validUntil)}.`,
   }
   const reservation = { userOpHash, maxCost: claim.maxCost, ...range }
   const grant = { chainId, userOpHash, appId, maxFeePerGas, maxPriorityFeePerGas, validUntil }
@@ -133,4 +140,80 @@ async function reserveSigned(
     grant: signed.paymaster === undefined ? grant : undefined,
   })
   return { decision, reserved, userOpHash }
+}
+
+/** The record of a decision that reserves nothing. */
+type UnreservedDecision = {
+  readonly subject: DecisionSubject
+  readonly reasons: Reasons
+  readonly calls: readonly WebhookCall[]
+}
+
+/**
+ * The result of a refused sponsorship, which is recorded. The operation can be sent without the
+ * tank, so it gets limits and fees for that. Throws the operation's error when it would fail even
+ * then.
+ */
+async function refuseSponsorship(
+  parts: SponsorParts,
+  request: SponsorshipRequest,
+  { code, message }: Refusal,
+  record: UnreservedDecision,
+): Promise<SponsorshipResult> {
+  const { decisionId } = record.subject
+  const decision = { decisionId, sponsored: false, code, message }
+  await recordDecision(parts, decision, record)
+  parts.logger.info({ appId: request.appId, ...decision }, 'sponsorship refused')
+  const selfPaid = withPaymaster(request.draft, undefined)
+  const estimate = await parts.estimate(request.entryPoint, selfPaid)
+  const limits = givenLimits(request.draft, request.calculateGasLimits)
+  const operation = complete(selfPaid, { ...estimate, ...limits })
+  return { decision, operation, paymasterAndData: '0x' }
+}
+
+function recordDecision(
+  parts: SponsorParts,
+  decision: SponsorshipDecision,
+  { subject, reasons, calls }: UnreservedDecision,
+): Promise<void> {
+  const row = toDecisionRow(subject, decision, reasons)
+  return recordRefusedDecision(parts, row, toCallRows(calls))
+}
+
+/** The reasons of a decision that the ledger made, with its amounts: wei as decimal text. */
+function ledgerReasons(
+  { payer: { credit }, verdicts, head, claim, unsigned }: Sponsorable,
+  reserved: Reserved,
+): Reasons {
+  return {
+    policyId: policyIdOf(credit?.id, reserved),
+    details: {
+      policies: explainVerdicts(verdicts),
+      maxCost: claim.maxCost.toString(),
+      deposit: head.deposit?.toString(),
+      locked: reserved.locked.toString(),
+      limits: limitsToStore(unsigned),
+      budgets: explainClaims(claimsOf(reserved)),
+    },
+  }
+}
+
+/** The policy that decided. A credit passes the ledger as a policy does, but is no policy. */
+function policyIdOf(creditId: string | undefined, reserved: Reserved): string | undefined {
+  return reserved.kind === 'short' || reserved.policyId === creditId ? undefined : reserved.policyId
+}
+
+function claimsOf(reserved: Reserved) {
+  if (reserved.kind === 'granted') return reserved.charges
+  return reserved.kind === 'refused' ? reserved.claims : []
+}
+
+/** The decision about an operation that would fail with any payer. */
+function failedEstimate(decisionId: string, reason: unknown): SponsorshipDecision {
+  return {
+    decisionId,
+    sponsored: false,
+    code: 'ESTIMATION_FAILED',
+    message: reason instanceof PurserError ? reason.message : 'The operation cannot be estimated.',
+  }
 }

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Draft } from '../../entrypoint/draft.js'
-import type { GasEstimate } from '../../gas/gasEstimate.js'
-import { withHeadroom } from '../../gas/withHeadroom.js'
+import type { Draft } from '../../erc4337/draft.js'
+import { type GasEstimate, withHeadroom } from '../../gas/estimateOperation.js'
 import { givenLimits, limitsToSign } from './sponsoredLimits.js'
 
 const gas = fc.bigInt({ min: 1n, max: 2n ** 64n })

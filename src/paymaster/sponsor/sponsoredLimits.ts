@@ -1,7 +1,10 @@
 import { greatest, smallest } from '../../base/bigints.js'
-import type { Draft } from '../../entrypoint/draft.js'
-import { VALIDATION_GAS_SLACK } from '../../gas/estimateOperation.js'
-import { type GasEstimate, preVerificationBounds } from '../../gas/gasEstimate.js'
+import type { Draft } from '../../erc4337/draft.js'
+import {
+  type GasEstimate,
+  preVerificationBounds,
+  VALIDATION_GAS_SLACK,
+} from '../../gas/estimateOperation.js'
 
 /** The gas limits of a sponsored operation. */
 export type SponsoredLimits = {

@@ -1,11 +1,10 @@
 import type { Address, Hex } from 'viem'
 import { bytesToHex, hexToBytes } from 'viem/utils'
-import { keccak } from '../../encoding/keccak.js'
-import type { EntryPoint } from '../../entrypoint/entryPoint.js'
+import { signHash } from '../../chain/signing/localSigner.js'
+import { keccak } from '../../erc4337/encoding/keccak.js'
+import type { EntryPoint } from '../../erc4337/entryPoint.js'
 import { recoverKey } from '../../evm/index.js'
-import { signHash } from '../../signing/signHash.js'
-import type { TankContract } from '../../store/schema.js'
-import { tryDecrypt } from '../../tenancy/secrets.js'
+import { tryDecrypt } from '../../tenants/secrets.js'
 
 /** The purpose that the key of a tank's signer is encrypted for. */
 export const SIGNER_PURPOSE = 'tank signer'
@@ -21,7 +20,6 @@ export type TankSigner = { readonly address: Address; readonly key: Hex }
 export type SigningDomain = {
   readonly entryPoint: EntryPoint
   readonly chainId: number
-  readonly contract: TankContract
   /** The address that the sender's code points to (EIP-7702), where the operation does not say. */
   readonly delegate?: Address | undefined
 }

@@ -2,15 +2,10 @@ import fc from 'fast-check'
 import { concatHex, encodePacked, type Hex, hashTypedData } from 'viem'
 import { describe, expect, test } from 'vitest'
 import { address, operation, timeRange } from '../../../test/support/tanks/arbitraryOperation.js'
-import type { Version } from '../../entrypoint/entryPoint.js'
-import type { Operation } from '../../entrypoint/operation.js'
-import {
-  encodeLateTankData,
-  encodeTankData,
-  parseTankData,
-  sponsorshipHash,
-  stubSignature,
-} from './tankData.js'
+import type { Version } from '../../erc4337/entryPoint.js'
+import type { Operation } from '../../erc4337/operation.js'
+import { encodeLateTankData, encodeTankData, parseTankData, sponsorshipHash } from './tankData.js'
+import { stubSignature } from '../../gas/placeholder.js'
 
 const signature = fc
   .uint8Array({ minLength: 65, maxLength: 65 })

@@ -1,11 +1,9 @@
 import type { Address, Hex } from 'viem'
-import { digits } from '../../encoding/abiWriter.js'
-import type { EntryPoint, Version } from '../../entrypoint/entryPoint.js'
-import { joinPaymasterSignature } from '../../entrypoint/paymasterSignature.js'
-import type { TimeRange } from '../../entrypoint/validationData.js'
-import type { TankContract } from '../../store/schema.js'
+import { digits } from '../../erc4337/encoding/abiWriter.js'
+import type { EntryPoint, Version } from '../../erc4337/entryPoint.js'
+import { joinPaymasterSignature } from '../../erc4337/paymasterSignature.js'
+import type { TimeRange } from '../../erc4337/validationData.js'
 import {
-  NEWEST_TANK,
   type PromiseHash,
   promiseHash,
   type TankOperation,
@@ -14,16 +12,10 @@ import {
 } from './tankTypedData.js'
 
 /** The content of a tank's paymasterData. Unix seconds; validUntil 0 = without end. */
-export type TankData = TimeRange & { readonly signature: Hex }
+type TankData = TimeRange & { readonly signature: Hex }
 
 const TIME_DIGITS = 12
 const SIGNATURE_DIGITS = 130
-
-/**
- * A signature of no known key, to estimate with: an address can be recovered from it, so checking
- * it costs the gas of a real one, and no byte is zero, so its calldata costs at least as much.
- */
-export const stubSignature: Hex = `0x${'33'.repeat(32)}${'22'.repeat(32)}1b`
 
 /**
  * The paymasterData of a tank, the same for every EntryPoint version: validUntil(6) | validAfter(6)
@@ -61,12 +53,12 @@ const RANGE = 'uint48 validUntil,uint48 validAfter'
 const inAnyForm = promiseHash('Sponsorship', RANGE)
 const inOneForm = promiseHash('Sponsorship', `${RANGE},bytes10 signatureSuffix`)
 
-type HashFunctions = Readonly<Record<Version, PromiseHash>>
-
-/** The hash functions by the version of the tank's contract; on v0.6 there is one form only. */
-const hashes: Readonly<Record<TankContract, HashFunctions>> = {
-  1: { '0.6': inAnyForm, '0.7': inAnyForm, '0.8': inAnyForm, '0.9': inAnyForm },
-  2: { '0.6': inAnyForm, '0.7': inOneForm, '0.8': inOneForm, '0.9': inOneForm },
+/** On v0.6 there is one form of paymasterAndData only. */
+const hashes: Readonly<Record<Version, PromiseHash>> = {
+  '0.6': inAnyForm,
+  '0.7': inOneForm,
+  '0.8': inOneForm,
+  '0.9': inOneForm,
 }
 
 const SUFFIX_AT = 2 + 2 * TIME_DIGITS + SIGNATURE_DIGITS
@@ -75,7 +67,7 @@ const SUFFIX_DIGITS = 20
 /**
  * The hash that the tank's signer signs (getHash of the contract: EIP-712, no further prefix) to
  * pay for `op` within `range`. Covers every field but the operation's signature and paymasterData, of which
- * it covers the form, late or not (see `encodeLateTankData`), unless the contract is of version 1.
+ * it covers the form, late or not (see `encodeLateTankData`).
  * @param delegate - the address that the sender's code points to, when it is an EIP-7702 account
  * already
  */
@@ -85,10 +77,9 @@ export function sponsorshipHash(
   chainId: number,
   { validUntil, validAfter }: TimeRange,
   delegate?: Address,
-  contract: TankContract = NEWEST_TANK,
 ): Hex {
-  const hash = hashes[contract][entryPoint.version]
   const times = timeWord(validUntil) + timeWord(validAfter)
+  const hash = hashes[entryPoint.version]
   const promised = hash === inOneForm ? times + suffixWord(op.paymasterData) : times
   return hash(op, entryPoint, chainId, promised, delegate)
 }

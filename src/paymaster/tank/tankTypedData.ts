@@ -1,18 +1,15 @@
 import type { Address, Hex } from 'viem'
-import { addressWord, digits, uint, uintWord } from '../../encoding/abiWriter.js'
-import { keccak } from '../../encoding/keccak.js'
-import { hashedInitCode } from '../../entrypoint/delegation.js'
-import { joinEntity } from '../../entrypoint/entity.js'
-import type { EntryPoint, Version } from '../../entrypoint/entryPoint.js'
-import type { Operation } from '../../entrypoint/operation.js'
+import { hashedInitCode } from '../../erc4337/delegation.js'
+import { addressWord, digits, uint, uintWord } from '../../erc4337/encoding/abiWriter.js'
+import { keccak } from '../../erc4337/encoding/keccak.js'
+import { joinEntity } from '../../erc4337/entity.js'
+import type { EntryPoint, Version } from '../../erc4337/entryPoint.js'
+import type { Operation } from '../../erc4337/operation.js'
 
 /*
  * EIP-712 as the tanks do it, as hex text without `0x`. A struct that a tank's signer signs holds the
  * EntryPoint, every field of the operation but its two signatures, and the promise for it.
  */
-
-/** The version of the contract with which tanks are made. */
-export const NEWEST_TANK = 2
 
 /** An operation that names its tank. */
 export type TankOperation = Operation & { readonly paymaster: Address }

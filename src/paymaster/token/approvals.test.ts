@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { type Address, encodeFunctionData, type Hex, maxUint256, parseAbi } from 'viem'
 import { expect, test } from 'vitest'
-import { approvedBy } from './approvals.js'
+import { approvedBy } from './tokenCase.js'
 
 const abi = parseAbi([
   'function execute(address to, uint256 value, bytes data)',

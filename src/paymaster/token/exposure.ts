@@ -2,9 +2,9 @@ import type { Hex } from 'viem'
 import type { TokenDefinition } from '../../chain/definition/tokenDefinition.js'
 import type { Head } from '../../chain/head.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
-import type { Database, Transaction } from '../../store/database.js'
-import { collectingTanks } from '../../store/ledger/tokenPayments.js'
-import { lockToken, promisedTokens } from '../../store/ledger/tokenQuotes.js'
+import type { Database, Transaction } from '../../db/database.js'
+import { collectingTanks } from '../ledger/tokenPayments.js'
+import { lockToken, promisedTokens } from '../ledger/tokenQuotes.js'
 import { balanceOf } from './holdings.js'
 import { exposureReached } from './tokenRefusals.js'
 
@@ -15,7 +15,7 @@ type ExposureContext = {
 }
 
 /** The smallest token units that the tanks of a chain hold after a block, as the chain says. */
-export async function heldTokens(
+async function heldTokens(
   { database, node, chainId }: ExposureContext,
   { address }: Pick<TokenDefinition, 'address'>,
   block: bigint,

@@ -1,10 +1,13 @@
 import type { Address, Hex } from 'viem'
 import { decodeFunctionResult, encodeFunctionData } from 'viem/utils'
+import { erc20Abi } from '../../chain/contracts/erc20Abi.js'
+import {
+  abi as probeAbi,
+  runtime as probeCode,
+} from '../../chain/contracts/generated/TransferProbe.js'
 import { ethCall } from '../../chain/ethCall.js'
 import type { BlockId } from '../../chain/head.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
-import { erc20Abi } from '../../contracts/erc20Abi.js'
-import { abi as probeAbi, runtime as probeCode } from '../../contracts/generated/TransferProbe.js'
 
 /** The balance of a sender and its allowance for a tank, in smallest token units. */
 export type Holdings = { readonly balance: bigint; readonly allowance: bigint }

@@ -1,18 +1,23 @@
+import { sql } from 'kysely'
+import type { Address } from 'viem'
+import { timeText } from '../../base/unixNow.js'
 import type { TokenDefinition } from '../../chain/definition/tokenDefinition.js'
-import type { Operation } from '../../entrypoint/operation.js'
-import { type Reserved, reserve } from '../../policy/reserve.js'
-import { readAdvances } from '../../store/ledger/advances.js'
-import { insertTokenQuote } from '../../store/ledger/tokenQuotes.js'
+import type { Database } from '../../db/database.js'
+import type { Operation } from '../../erc4337/operation.js'
 import { formatTokens } from '../formatUnits.js'
+import type { ReservationSlot } from '../ledger/reservations.js'
+import { limitsToStore } from '../ledger/signedLimits.js'
+import { insertTokenQuote } from '../ledger/tokenQuotes.js'
+import { type Reserved, reserve } from '../policy/reserve.js'
 import { type DecisionSubject, toDecisionRow } from '../sponsor/decisionRow.js'
 import { meansOf } from '../tank/payer.js'
 import type { TokenRequest } from '../tokenPayment.js'
 import type { EvaluatedPayment } from './evaluateTokenPayment.js'
-import { requireAdvance } from './requireAdvance.js'
 import type { TokenParts } from './tokenContext.js'
+import { advanceReached } from './tokenRefusals.js'
 
 /** A signed operation with all that is stored of its payment. */
-export type SignedPayment = {
+type SignedPayment = {
   readonly evaluated: EvaluatedPayment
   readonly signed: Operation
   readonly token: TokenDefinition
@@ -20,7 +25,7 @@ export type SignedPayment = {
 }
 
 /**
- * Asks the ledger for the deposit that the operation may cost and for room in the token's exposure;
+ * Asks the ledger for the deposit that the operation may cost and for its part of the token's exposure;
  * when both are granted, the quote and the decision are stored with the reservation. Throws
  * TokenPaymentError (TOKEN_EXPOSURE_REACHED, ADVANCE_REACHED).
  */
@@ -32,7 +37,7 @@ export async function reserveTokenPayment(
   const { quote, maxCharge, maxCost, head, tank, delegate } = evaluated
   const { mode, rate, markup, validUntil } = quote
   const { decisionId } = subject
-  const message = `Takes at most ${formatTokens(maxCharge, token)} until ${validUntil}.`
+  const message = `Takes at most ${formatTokens(maxCharge, token)} until ${timeText(validUntil)}.`
   const decision = { decisionId, sponsored: true, code: 'TOKEN_PAYMENT', message }
   const details = {
     token: token.address,
@@ -43,6 +48,7 @@ export async function reserveTokenPayment(
     rate: rate.toString(),
     maxCharge: maxCharge.toString(),
     maxCost: maxCost.toString(),
+    limits: limitsToStore(signed),
   }
   const userOpHash = entryPoint.hash(signed, chainId, delegate)
   const held = await exposure.heldAt(await heads.refresh(), token)
@@ -81,4 +87,79 @@ export async function reserveTokenPayment(
     },
   )
   return { reserved, decision, details, userOpHash }
+}
+
+/*
+ * The parts of an app's means that a token tank may be short of while it waits for its tokens (mode
+ * `afterwards`). A sender that keeps the tokens costs the tank the gas: these parts are the most that is lost.
+ */
+
+/** One sender, and so one operation: an eighth. */
+const SENDER_DIVISOR = 8n
+/** All senders that never paid the tank, with what the app's senders did not pay of late: a quarter. */
+const NEW_SENDERS_DIVISOR = 4n
+/** All senders of the app: a half. */
+const APP_DIVISOR = 2n
+
+/**
+ * Requires that a quote, which is among the advances already, stays within these parts of the `means` (wei).
+ * Throws TokenPaymentError (ADVANCE_REACHED).
+ */
+function requireAdvance(
+  token: Address,
+  { ofSender, ofApp, lost, hasPaid }: Advances,
+  { maxCost, means }: { readonly maxCost: bigint; readonly means: bigint },
+): void {
+  const ofNewSenders = hasPaid ? 0n : ofApp + lost
+  const checks = [
+    ['the sender', ofSender, means / SENDER_DIVISOR],
+    ['senders that never paid it', ofNewSenders, means / NEW_SENDERS_DIVISOR],
+    ['the app', ofApp, means / APP_DIVISOR],
+  ] as const
+  for (const [subject, sum, limit] of checks)
+    if (sum > limit)
+      throw advanceReached(token, subject, { advanced: sum - maxCost, maxCost, limit })
+}
+
+/** wei that a token tank pays, or paid, before it gets its tokens (mode `afterwards`), for one app. */
+type Advances = {
+  /** Open quotes of the sender. */
+  readonly ofSender: bigint
+  /** Open quotes of all senders. */
+  readonly ofApp: bigint
+  /** Costs for which the tank got nothing, since a moment. */
+  readonly lost: bigint
+  /** Whether the sender has ever paid the tank. */
+  readonly hasPaid: boolean
+}
+
+/** The advances of a tank, of which the transaction has stored those that it grants. */
+async function readAdvances(
+  db: Database,
+  { chainId, entryPoint, paymaster, appId, sender }: Omit<ReservationSlot, 'nonce'>,
+  since: Date,
+): Promise<Advances> {
+  const ofTank = sql`p.chain_id = ${BigInt(chainId)} and p.tank = ${paymaster}`
+  const { rows } = await sql<Record<'of_sender' | 'of_app' | 'lost', bigint> & { paid: boolean }>`
+    select coalesce(sum(each.most) filter (where each.sender = ${sender}), 0)::numeric(78, 0)
+        as of_sender,
+      coalesce(sum(each.most), 0)::numeric(78, 0) as of_app,
+      (select coalesce(sum(p.cost), 0)::numeric(78, 0) from token_payments p
+        where ${ofTank} and p.app_id = ${appId} and p.missed and p.booked_at > ${since}) as lost,
+      exists (select from inclusions i join token_payments p
+          on p.chain_id = i.chain_id and p.user_op_hash = i.user_op_hash
+        where i.chain_id = ${BigInt(chainId)} and i.entry_point = ${entryPoint}
+          and i.sender = ${sender} and ${ofTank} and not p.missed) as paid
+    from (
+      select r.sender, max(d.max_cost) as most
+      from reservations r join decisions d on d.reservation_id = r.id
+        join token_quotes q on q.decision_id = d.id
+      where r.chain_id = ${BigInt(chainId)} and r.entry_point = ${entryPoint}
+        and r.paymaster = ${paymaster} and r.app_id = ${appId} and r.state = 'open'
+        and q.mode = 'afterwards'
+      group by r.id, r.sender) as each`.execute(db)
+  const [row] = rows
+  if (row === undefined) throw new Error('a sum without a row')
+  const { of_sender: ofSender, of_app: ofApp, lost, paid: hasPaid } = row
+  return { ofSender, ofApp, lost, hasPaid }
 }

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { operation, uint } from '../../../test/support/tanks/arbitraryOperation.js'
 import { quote } from '../../../test/support/tanks/arbitraryQuote.js'
-import { canonicalAddresses } from '../../entrypoint/canonicalAddresses.js'
-import { createEntryPoint } from '../../entrypoint/createEntryPoint.js'
-import type { Version } from '../../entrypoint/entryPoint.js'
+import { canonicalAddresses } from '../../erc4337/canonicalAddresses.js'
+import { createEntryPoint } from '../../erc4337/createEntryPoint.js'
+import type { Version } from '../../erc4337/entryPoint.js'
 import { maxTokenCharge, maxTokenCost, tokenCharge } from './tokenCharge.js'
 
 const PAYMASTER = `0x${'7'.repeat(40)}` as const

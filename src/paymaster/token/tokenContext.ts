@@ -1,15 +1,16 @@
 import type { Logger } from 'pino'
+import type { ChainMetrics } from '../../base/metrics/metrics.js'
 import type { ChainDefinition } from '../../chain/definition/chainDefinition.js'
 import type { FeeAdvice } from '../../chain/fees.js'
 import type { HeadFollower } from '../../chain/headFollower.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
-import type { Draft } from '../../entrypoint/draft.js'
-import type { EntryPoint } from '../../entrypoint/entryPoint.js'
-import type { GasEstimate } from '../../gas/gasEstimate.js'
-import type { Prices } from '../../prices/createPrices.js'
-import type { Database } from '../../store/database.js'
-import type { Engine } from '../../validation/engine.js'
+import type { Database } from '../../db/database.js'
+import type { Draft } from '../../erc4337/draft.js'
+import type { EntryPoint } from '../../erc4337/entryPoint.js'
+import type { GasEstimate } from '../../gas/estimateOperation.js'
+import type { Engine } from '../../simulation/engine.js'
 import type { DepositReader } from '../entryPointDeposit.js'
+import type { Prices } from '../prices/createPrices.js'
 import type { SponsorshipTerms } from '../sponsorshipTerms.js'
 import type { Payers } from '../tank/payer.js'
 import type { Exposure } from './exposure.js'
@@ -28,8 +29,7 @@ export type TokenPaymasterContext = {
   readonly prices: Pick<Prices, 'rate'>
   readonly terms: SponsorshipTerms
   readonly logger: Logger
-  /** Called with the code of each decision, for the metrics. */
-  readonly onDecided?: ((code: string) => void) | undefined
+  readonly metrics: ChainMetrics
   estimate(entryPoint: EntryPoint, draft: Draft): Promise<GasEstimate>
   fees(): Promise<FeeAdvice>
 }

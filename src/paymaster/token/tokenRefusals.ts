@@ -1,7 +1,8 @@
 import type { Address } from 'viem'
+import { TokenPaymentError } from '../../base/errors/sponsorshipErrors.js'
+import { timeText } from '../../base/unixNow.js'
 import type { TokenDefinition } from '../../chain/definition/tokenDefinition.js'
-import type { EntryPoint } from '../../entrypoint/entryPoint.js'
-import { TokenPaymentError } from '../../errors/tokenErrors.js'
+import type { EntryPoint } from '../../erc4337/entryPoint.js'
 import { formatTokens } from '../formatUnits.js'
 
 export function noTokenTank(token: Address, chainId: number, { version }: EntryPoint) {
@@ -68,7 +69,7 @@ export function exposureReached(token: TokenDefinition, exposed: bigint, maxChar
 export function struck(token: TokenDefinition, until: Date) {
   return new TokenPaymentError(
     'SENDER_STRUCK',
-    `An earlier operation of this sender did not leave the tokens for its gas. Until ${until.toISOString()} it must approve the token tank before the operation, not in it.`,
+    `An earlier operation of this sender did not leave the tokens for its gas. Until ${timeText(Math.ceil(until.getTime() / 1_000))} it must approve the token tank before the operation, not in it.`,
     token.address,
   )
 }
@@ -81,7 +82,7 @@ export function advanceReached(
 ) {
   return new TokenPaymentError(
     'ADVANCE_REACHED',
-    `The token tank would pay up to ${maxCost} wei before it gets its tokens, beside ${advanced} wei for other operations of ${subject}; it does for ${limit} wei at most. Approve the tank beforehand or by a permit, offer lower fees and limits, or ask again when other operations are included.`,
+    `The token tank would pay up to ${maxCost} wei before it gets its tokens, on top of ${advanced} wei for other operations of ${subject}; its limit is ${limit} wei. Approve the tank beforehand or by a permit, offer lower fees and limits, or ask again when other operations are included.`,
     token,
   )
 }

@@ -15,15 +15,15 @@ import {
 } from 'viem/account-abstraction'
 import { foundry } from 'viem/chains'
 import { beforeAll, expect, test } from 'vitest'
-import { accountFamilies, placeFamilies } from '../../support/accounts/accountFamilies.js'
-import { type AccountCall, arbitraryCalls } from '../../support/accounts/arbitraryCalls.js'
-import type { AccountKind } from '../../support/accounts/describeAccount.js'
-import { placePlayground } from '../../support/accounts/playground.js'
 import { result } from '../../support/http/jsonRpc.js'
 import { randomRuns } from '../../support/runs.js'
 import { giveTokens, tokenNamed } from '../../support/service/devTokens.js'
 import { authorizationOf, fund, nodeClient } from '../../support/service/smartAccounts.js'
 import { usePurser } from '../../support/service/usePurser.js'
+import { accountFamilies, placeFamilies } from '../support/accountFamilies.js'
+import { type AccountCall, arbitraryCalls } from '../support/arbitraryCalls.js'
+import type { AccountKind } from '../support/describeAccount.js'
+import { placePlayground } from '../support/playground.js'
 
 /*
  * What an estimate returns is admitted and included: for every account that we can get, whatever it calls and

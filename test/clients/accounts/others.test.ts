@@ -1,13 +1,13 @@
 import { getCreate2Address, zeroHash } from 'viem'
 import { beforeAll, expect, test } from 'vitest'
-import { placeFamilies } from '../../support/accounts/accountFamilies.js'
-import { biconomyFamily } from '../../support/accounts/biconomyFamily.js'
-import { describeAccount } from '../../support/accounts/describeAccount.js'
-import { etherspotFamily } from '../../support/accounts/etherspotFamily.js'
-import { kernelFamily } from '../../support/accounts/kernelFamily.js'
-import { kernel2Contracts } from '../../support/accounts/placeKernel2.js'
-import { thirdwebFamily } from '../../support/accounts/thirdwebFamily.js'
 import { usePurser } from '../../support/service/usePurser.js'
+import { placeFamilies } from '../support/accountFamilies.js'
+import { biconomyFamily } from '../support/biconomyFamily.js'
+import { describeAccount } from '../support/describeAccount.js'
+import { etherspotFamily } from '../support/etherspotFamily.js'
+import { kernelFamily } from '../support/kernelFamily.js'
+import { kernel2Contracts } from '../support/placeKernel2.js'
+import { thirdwebFamily } from '../support/thirdwebFamily.js'
 
 /* The real contracts of other vendors, by their clients or by permissionless, as these are. */
 

@@ -1,12 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { describeAccount } from '../../support/accounts/describeAccount.js'
-import { provenAddress } from '../../support/accounts/published/publishedContract.js'
-import {
-  publishedAbsences,
-  publishedFamilies,
-} from '../../support/accounts/published/publishedFamilies.js'
 import { nodeClient } from '../../support/service/smartAccounts.js'
 import { usePurser } from '../../support/service/usePurser.js'
+import { describeAccount } from '../support/describeAccount.js'
+import { provenAddress } from '../support/published/publishedContract.js'
+import { publishedAbsences, publishedFamilies } from '../support/published/publishedFamilies.js'
 
 /* Accounts that no package of npm holds, created by the transactions that created them on public chains. */
 

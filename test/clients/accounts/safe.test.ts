@@ -1,11 +1,11 @@
 import { type Address, getCreate2Address, numberToHex, zeroHash } from 'viem'
 import { beforeAll, expect, test } from 'vitest'
-import { describeAccount } from '../../support/accounts/describeAccount.js'
-import { safeContracts } from '../../support/accounts/placeSafe.js'
-import { safeFamily } from '../../support/accounts/safeFamily.js'
 import { result } from '../../support/http/jsonRpc.js'
 import { fund } from '../../support/service/smartAccounts.js'
 import { usePurser } from '../../support/service/usePurser.js'
+import { describeAccount } from '../support/describeAccount.js'
+import { safeContracts } from '../support/placeSafe.js'
+import { safeFamily } from '../support/safeFamily.js'
 
 /* The real contracts of Safe, by permissionless as it is. */
 

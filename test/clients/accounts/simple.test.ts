@@ -1,9 +1,9 @@
 import { beforeAll } from 'vitest'
-import { placeFamilies } from '../../support/accounts/accountFamilies.js'
-import { describeAccount } from '../../support/accounts/describeAccount.js'
-import { metamaskFamily } from '../../support/accounts/metamaskFamily.js'
-import { simpleFamily } from '../../support/accounts/simpleFamily.js'
 import { usePurser } from '../../support/service/usePurser.js'
+import { placeFamilies } from '../support/accountFamilies.js'
+import { describeAccount } from '../support/describeAccount.js'
+import { metamaskFamily } from '../support/metamaskFamily.js'
+import { simpleFamily } from '../support/simpleFamily.js'
 
 /* Accounts of the development chain on each EntryPoint, MetaMask's, and plain keys (EIP-7702). */
 

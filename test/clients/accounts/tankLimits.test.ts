@@ -7,15 +7,15 @@ import {
 } from 'viem/account-abstraction'
 import { privateKeyToAccount } from 'viem/accounts'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { keyFromSeed } from '../../../src/devnet/simpleAccount.js'
-import { placeSafe } from '../../support/accounts/placeSafe.js'
-import { placeThirdweb } from '../../support/accounts/placeThirdweb.js'
+import { keyFromSeed } from '../../../src/cli/devnet/simpleAccount.js'
 import { type Json, result, rpc } from '../../support/http/jsonRpc.js'
 import { TARGET } from '../../support/service/devAccount.js'
 import { giveTokens, tokenNamed } from '../../support/service/devTokens.js'
 import { nodeClient } from '../../support/service/smartAccounts.js'
 import { usePurser } from '../../support/service/usePurser.js'
 import { until } from '../../support/until.js'
+import { placeSafe } from '../support/placeSafe.js'
+import { placeThirdweb } from '../support/placeThirdweb.js'
 
 /*
  * What clients do with the limits of a tank, each as a client of its kind does it, on real accounts: one

@@ -18,13 +18,13 @@ import {
 import { privateKeyToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
 import { beforeAll, expect, test } from 'vitest'
-import { keyFromSeed } from '../../../src/devnet/simpleAccount.js'
-import { placeSafe } from '../../support/accounts/placeSafe.js'
+import { keyFromSeed } from '../../../src/cli/devnet/simpleAccount.js'
 import { rpc } from '../../support/http/jsonRpc.js'
 import { TARGET } from '../../support/service/devAccount.js'
 import { giveTokens, tokenNamed, tokensOf } from '../../support/service/devTokens.js'
 import { nodeClient } from '../../support/service/smartAccounts.js'
 import { usePurser } from '../../support/service/usePurser.js'
+import { placeSafe } from '../support/placeSafe.js'
 
 /* Where a real Safe approves the token tank: nowhere yet, in the setup that creates it, or in a call. */
 

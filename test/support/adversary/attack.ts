@@ -8,8 +8,8 @@ import {
   toHex,
 } from 'viem'
 import { encodeOperation } from '../../../src/api/dialects/operationFields.js'
-import type { EntryPoint } from '../../../src/entrypoint/entryPoint.js'
-import type { Operation } from '../../../src/entrypoint/operation.js'
+import type { EntryPoint } from '../../../src/erc4337/entryPoint.js'
+import type { Operation } from '../../../src/erc4337/operation.js'
 import { create2Address, fromHex } from '../../../src/evm/index.js'
 import type { Random } from '../../evm/random.js'
 import { type Json, type RpcAnswer, rpc } from '../http/jsonRpc.js'

@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { type Address, encodeFunctionData, type Hex, numberToHex, parseAbi } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import type { DevInfo } from '../../../src/cli/devInfo.js'
-import { deployDevContracts } from '../../../src/devnet/deployDevContracts.js'
-import { devKey } from '../../../src/devnet/devKeys.js'
-import { type Anvil, startAnvil } from '../../../src/devnet/startAnvil.js'
-import { createEntryPoint } from '../../../src/entrypoint/createEntryPoint.js'
-import type { EntryPoint, Version } from '../../../src/entrypoint/entryPoint.js'
+import { deployDevContracts } from '../../../src/cli/devnet/deployDevContracts.js'
+import { devKey } from '../../../src/cli/devnet/devKeys.js'
+import { type Anvil, startAnvil } from '../../../src/cli/devnet/startAnvil.js'
+import { createEntryPoint } from '../../../src/erc4337/createEntryPoint.js'
+import type { EntryPoint, Version } from '../../../src/erc4337/entryPoint.js'
 import type { Compiled } from '../chain/compileSolidity.js'
 import { result } from '../http/jsonRpc.js'
 import { silent } from '../logger.js'
@@ -83,9 +83,8 @@ async function prepare(folder: string, anvil: Anvil) {
     rpcUrls: [rpcUrl],
     entryPoints: entryPoints.map(({ version, address }) => ({ version, address })),
     executorKeys: EXECUTORS.map(devKey),
-    pollInterval: 100,
+    facts: { pollInterval: 100 },
     minimumStake: (10n ** 18n).toString(),
-    minimumUnstakeDelay: 86_400,
   }
   const config = { chains: [chain], port: 0, logLevel: 'warn' }
   writeFileSync(secrets.PURSER_CONFIG, JSON.stringify(config))

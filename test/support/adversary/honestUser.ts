@@ -1,7 +1,7 @@
 import { type Hex, http } from 'viem'
 import { createBundlerClient, createPaymasterClient } from 'viem/account-abstraction'
 import { foundry } from 'viem/chains'
-import type { Version } from '../../../src/entrypoint/entryPoint.js'
+import type { Version } from '../../../src/erc4337/entryPoint.js'
 import { result } from '../http/jsonRpc.js'
 import { TARGET } from '../service/devAccount.js'
 import { fund, nodeClient, simpleSmartAccount } from '../service/smartAccounts.js'

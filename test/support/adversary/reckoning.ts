@@ -43,7 +43,7 @@ export async function compareBooks(field: Battlefield) {
       .execute()
     const reservations = await database
       .selectFrom('reservations')
-      .select(['state', 'actual_cost'])
+      .select(['state', 'actual_cost', 'rebate'])
       .execute()
     const bundles = await database
       .selectFrom('bundles')
@@ -65,7 +65,7 @@ export async function compareBooks(field: Battlefield) {
       /** wei that the tanks paid, by the chain and by the ledger. */
       tanks: {
         chain: paid,
-        ledger: reservations.reduce((sum, row) => sum + row.actual_cost, 0n),
+        ledger: reservations.reduce((sum, row) => sum + row.actual_cost + row.rebate, 0n),
       },
     }
   })

@@ -8,9 +8,9 @@ import {
   parseAbi,
   parseEther,
 } from 'viem'
-import { DETERMINISTIC_DEPLOYER } from '../../../src/contracts/deployments.js'
-import { createEntryPoint } from '../../../src/entrypoint/createEntryPoint.js'
-import type { EntryPoint, Version } from '../../../src/entrypoint/entryPoint.js'
+import { DETERMINISTIC_DEPLOYER } from '../../../src/chain/contracts/deployments.js'
+import { createEntryPoint } from '../../../src/erc4337/createEntryPoint.js'
+import type { EntryPoint, Version } from '../../../src/erc4337/entryPoint.js'
 import { create2Address, fromHex } from '../../../src/evm/index.js'
 import { type Act, actCall, actorInitcode } from '../erc7562/actor.js'
 import { deployEntryPoint } from './entryPointContracts.js'

@@ -1,7 +1,7 @@
 import { type Address, encodeFunctionData, type Hex, numberToHex, parseEther } from 'viem'
-import type { Operation } from '../../../src/entrypoint/operation.js'
+import type { Operation } from '../../../src/erc4337/operation.js'
+import type { VersionChain } from '../world/versionChain.js'
 import { compileSolidity } from './compileSolidity.js'
-import type { EngineChain } from './engineChain.js'
 
 /**
  * Account and paymaster of every EntryPoint version that takes each signature, answers validation with
@@ -12,19 +12,27 @@ const compiled = compileSolidity(`
 contract AnsweringEntity {
     uint256 public validationData;
     uint256 public contextSize;
+    uint256 public padding;
+    uint256 public postOpPadding;
+    bool public idles;
 
-    function set(uint256 validationData_, uint256 contextSize_) external {
+    function padPostOp(uint256 bytes_) external {
+        postOpPadding = bytes_;
+    }
+    function set(uint256 validationData_, uint256 contextSize_, uint256 padding_, bool idles_) external {
         (validationData, contextSize) = (validationData_, contextSize_);
+        (padding, idles) = (padding_, idles_);
     }
     receive() external payable {}
     fallback() external payable {
         uint256 data = validationData;
+        uint256 more = padding;
         if (msg.sig == 0x3a871cdd || msg.sig == 0x19822f7c) {
             assembly {
                 let missing := calldataload(0x44)
                 if gt(missing, 0) { pop(call(gas(), caller(), missing, 0, 0, 0, 0)) }
                 mstore(0, data)
-                return(0, 32)
+                return(0, add(32, more))
             }
         }
         uint256 size = contextSize;
@@ -33,10 +41,20 @@ contract AnsweringEntity {
                 mstore(0, 64)
                 mstore(32, data)
                 mstore(64, size)
-                return(0, add(96, and(add(size, 31), not(31))))
+                return(0, add(add(96, more), and(add(size, 31), not(31))))
             }
         }
-        while (gasleft() > 300) {}
+        if (msg.sig == 0x5fbfb9cf) {
+            assembly {
+                // An account that answers 0 to everything.
+                mstore(0, 0x665f5f5260205ff360005260076019f3)
+                mstore(0, create2(0, 16, 16, calldataload(0x24)))
+                return(0, add(32, more))
+            }
+        }
+        more += postOpPadding;
+        if (!idles && more == 0) while (gasleft() > 300) {}
+        assembly { return(0, more) }
     }
 }
 `).AnsweringEntity
@@ -47,19 +65,26 @@ export const timeRange = (4_000_000_000n << 160n) | (1n << 208n)
 /** Validation data with both bounds in block numbers, as v0.9 alone reads them. */
 export const blockRange = ((2n ** 47n + 4_000_000n) << 160n) | ((2n ** 47n + 1n) << 208n)
 
-export type EntityAnswer = { readonly validationData?: bigint; readonly contextSize?: number }
+export type EntityAnswer = {
+  readonly validationData?: bigint
+  readonly contextSize?: number
+  /** Bytes of zeros behind every answer; a factory's are those behind the address of the account. */
+  readonly padding?: number
+  /** Whether it leaves the gas of its call and of postOp. */
+  readonly idles?: boolean
+}
 
 /** Places an entity at `number`, with 1 ETH; a paymaster needs a deposit as well. */
 export async function placeEntity(
-  { tester, transact }: EngineChain,
+  { tester, transact }: VersionChain,
   number: number,
-  { validationData = 0n, contextSize = 0 }: EntityAnswer = {},
+  { validationData = 0n, contextSize = 0, padding = 0, idles = false }: EntityAnswer = {},
 ): Promise<Address> {
   if (!compiled) throw new Error('AnsweringEntity was not compiled')
   const address = numberToHex(0xe711_0000 + number, { size: 20 })
   await tester.setCode({ address, bytecode: compiled.runtime })
   await tester.setBalance({ address, value: parseEther('1') })
-  const args = [validationData, BigInt(contextSize)] as const
+  const args = [validationData, BigInt(contextSize), BigInt(padding), idles] as const
   await transact(address, encodeFunctionData({ abi: compiled.abi, functionName: 'set', args }))
   return address
 }

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { encodeOperation } from '../../../src/api/dialects/operationFields.js'
-import type { ChainInput } from '../../../src/config/chainSchema.js'
-import { devKey } from '../../../src/devnet/devKeys.js'
-import type { EntryPoint, Version } from '../../../src/entrypoint/entryPoint.js'
-import type { Operation } from '../../../src/entrypoint/operation.js'
+import { devKey } from '../../../src/cli/devnet/devKeys.js'
+import type { ChainInput } from '../../../src/chain/definition/chainDefinition.js'
+import type { EntryPoint, Version } from '../../../src/erc4337/entryPoint.js'
+import type { Operation } from '../../../src/erc4337/operation.js'
 import { type Json, type RpcAnswer, result, rpc } from '../http/jsonRpc.js'
 import { createTenant } from '../service/createTenant.js'
 import {
@@ -70,10 +70,10 @@ async function serve(
     rpcUrls: [anvil.nodeUrl],
     entryPoints: entryPoints.map(({ version, address }) => ({ version, address })),
     executorKeys: [devKey(1)],
-    pollInterval: 50,
     maxOperationsPerSender: 4,
     minimumStake: MINIMUM_STAKE.toString(),
-    minimumUnstakeDelay: UNSTAKE_DELAY,
+    // By default an operation that a bundle can hold is not too large for LIM-010.
+    facts: { pollInterval: 50, minimumUnstakeDelay: UNSTAKE_DELAY, maxBundleBytes: 120_000 },
     ...settings,
   }
   const PURSER_CONFIG = join(folder, 'purser.json')

@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
-import { deployDevContracts } from '../../../src/devnet/deployDevContracts.js'
-import type { Version } from '../../../src/entrypoint/entryPoint.js'
+import { deployDevContracts } from '../../../src/cli/devnet/deployDevContracts.js'
+import type { Version } from '../../../src/erc4337/entryPoint.js'
 import type { Anvil } from './startAnvil.js'
 
 /** Puts the authors' EntryPoint on the chain, where it is in public. */

@@ -1,9 +1,9 @@
 import { type Address, concatHex, encodeAbiParameters, type Hex, padHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { type AccountCall, keyFromSeed } from '../../../src/devnet/simpleAccount.js'
-import type { Operation } from '../../../src/entrypoint/operation.js'
+import { type AccountCall, keyFromSeed } from '../../../src/cli/devnet/simpleAccount.js'
+import type { Operation } from '../../../src/erc4337/operation.js'
+import type { VersionChain } from '../world/versionChain.js'
 import { compileSolidity } from './compileSolidity.js'
-import type { EngineChain } from './engineChain.js'
 
 /**
  * An account of EntryPoint v0.7 and later that is called with the whole operation (IAccountExecute). It
@@ -45,7 +45,7 @@ const selector: Hex = '0x8dd7712f'
 
 /** A funded account of the owner that `seed` makes, and its unsigned operation with `call`. */
 export async function executingDraft(
-  chain: EngineChain,
+  chain: VersionChain,
   seed: string,
   { to, data = '0x' }: AccountCall,
   nonce = 0n,
@@ -66,7 +66,7 @@ export async function executingDraft(
 
 /** As the account's owner signs: the hash itself, in every version. */
 export async function signExecuting(
-  chain: EngineChain,
+  chain: VersionChain,
   op: Operation,
   seed: string,
 ): Promise<Operation> {

@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import { expect } from 'vitest'
-import type { AnvilClient } from '../../../src/devnet/anvilClient.js'
+import type { AnvilClient } from '../../../src/cli/devnet/anvilClient.js'
 
 type ChainReader = Pick<AnvilClient, 'getBalance' | 'getBlock'>
 

@@ -1,5 +1,5 @@
 import { hexToNumber } from 'viem'
-import type { Log } from '../../../src/entrypoint/entryPoint.js'
+import type { Log } from '../../../src/erc4337/entryPoint.js'
 import type { Receipt } from './startAnvil.js'
 
 /** A receipt's logs with their quantities decoded. */

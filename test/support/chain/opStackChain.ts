@@ -1,8 +1,8 @@
 import { type Address, type Hex, numberToHex, parseEther } from 'viem'
 import type { ChainDefinition } from '../../../src/chain/definition/chainDefinition.js'
-import type { Database } from '../../../src/store/database.js'
+import type { Database } from '../../../src/db/database.js'
 import { nodeKind } from '../nodes/nodeKind.js'
-import { type MixedBundling, startMixedBundling } from './mixedBundling.js'
+import { openWorld, type World } from '../world/openWorld.js'
 
 const L1_BLOCK: Address = '0x4200000000000000000000000000000000000015'
 const GAS_PRICE_ORACLE: Address = '0x420000000000000000000000000000000000000f'
@@ -35,13 +35,13 @@ export async function startOpStackBundling(
   const onHardhat = { kind: 'hardhat-op', prepare: payCalls } as const
   const onAnvil = { args: ['--network', 'optimism'], prepare: openOpStack }
   const launch = nodeKind() === 'hardhat-op' ? onHardhat : onAnvil
-  const bundling = await startMixedBundling(database, definition, launch)
+  const bundling = await openWorld(database, { definition, ...launch })
   return { ...bundling, setL1Prices: (prices: L1Prices) => setL1Prices(bundling.tester, prices) }
 }
 
 export type OpStackBundling = Awaited<ReturnType<typeof startOpStackBundling>>
 
-type Tester = MixedBundling['tester']
+type Tester = World['tester']
 
 /** The stack's contracts, as far as they are read: their storage, and code that answers nothing. */
 async function openOpStack(tester: Tester): Promise<void> {

@@ -1,18 +1,18 @@
 import { pino } from 'pino'
-import type { EngineChoice } from '../../../src/chain/definition/validationSettings.js'
 import { startHeadFollower } from '../../../src/chain/headFollower.js'
 import { createNodeClient } from '../../../src/chain/nodeClient.js'
-import { createEntryPoint } from '../../../src/entrypoint/createEntryPoint.js'
-import { createChainEngine, type ValidatedBy } from '../../../src/validation/chainEngine.js'
-import { limitProfiles } from '../../../src/validation/erc7562/index.js'
-import type { Compared } from '../../../src/validation/nodeWatch.js'
+import { createEntryPoint } from '../../../src/erc4337/createEntryPoint.js'
+import { limitProfiles } from '../../../src/erc4337/rules/index.js'
+import type { EngineChoice } from '../../../src/erc4337/validationSettings.js'
+import { createChainEngine } from '../../../src/simulation/chainEngine.js'
+import { recordMetrics } from '../recordMetrics.js'
 import { simulations } from '../simulations.js'
-import type { EngineChain } from './engineChain.js'
+import type { VersionChain } from '../world/versionChain.js'
 
 /** The engine as the service makes it, on `rpcUrl`, and what it logs. */
 export async function openChainEngine(
   rpcUrl: string,
-  { chainId, entryPoint }: EngineChain,
+  { chainId, entryPoint }: VersionChain,
   choice: EngineChoice = 'auto',
   comparedShare = 0,
 ) {
@@ -25,9 +25,12 @@ export async function openChainEngine(
   const entryPoints = [createEntryPoint(version, address)]
   const asked: number[] = []
   const onBatch = (calls: number) => asked.push(calls)
-  const ran: ValidatedBy[] = []
-  const onValidated = (by: ValidatedBy) => ran.push(by)
-  const compared: Compared[] = []
+  const ran: string[] = []
+  const compared: string[] = []
+  const metrics = recordMetrics(({ engine, outcome }) => {
+    if (engine !== undefined) ran.push(engine)
+    if (outcome !== undefined) compared.push(outcome)
+  })
   const engine = await createChainEngine({
     node,
     heads,
@@ -37,13 +40,12 @@ export async function openChainEngine(
     simulations,
     logger,
     onBatch,
-    onValidated,
+    metrics,
     comparedShare,
     rules: {
       limits: limitProfiles.lenient,
       stakePolicy: { minimumStake: 0n, minimumUnstakeDelay: 0n },
     },
-    onCompared: (outcome) => compared.push(outcome),
   })
   asked.length = 0
   return {
@@ -61,7 +63,7 @@ export async function openChainEngine(
 }
 
 /** A signed operation of a new sender that has money. */
-export async function fundedOperation(chain: EngineChain, seed = 'someone') {
+export async function fundedOperation(chain: VersionChain, seed = 'someone') {
   const drafted = await chain.draft('counterfactual', seed)
   await chain.fund(drafted.sender)
   return chain.sign(drafted, seed)

@@ -1,9 +1,9 @@
 import { type Address, concatHex, encodeFunctionData, type Hex, padHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { type AccountCall, keyFromSeed } from '../../../src/devnet/simpleAccount.js'
-import type { Operation } from '../../../src/entrypoint/operation.js'
+import { type AccountCall, keyFromSeed } from '../../../src/cli/devnet/simpleAccount.js'
+import type { Operation } from '../../../src/erc4337/operation.js'
+import type { VersionChain } from '../world/versionChain.js'
 import { compileSolidity } from './compileSolidity.js'
-import type { EngineChain } from './engineChain.js'
 
 /**
  * A model of the accounts that look the signer up which they recover from the signature (Safe, thirdweb,
@@ -60,7 +60,7 @@ contract OwnersAccount {
 
 /** A funded account whose one owner `seed` makes, and its unsigned operation with `call`. */
 export async function ownersDraft(
-  chain: EngineChain,
+  chain: VersionChain,
   seed: string,
   { to, data = '0x' }: AccountCall,
 ): Promise<Operation> {

@@ -1,4 +1,4 @@
-import { anvilClient } from '../../../src/devnet/anvilClient.js'
+import { anvilClient } from '../../../src/cli/devnet/anvilClient.js'
 import { type HttpNode, startHttpNode } from './httpNode.js'
 
 type Request = { readonly id: unknown; readonly method: string; readonly params: unknown[] }

@@ -1,8 +1,8 @@
 import type { Address } from 'viem'
-import { DETERMINISTIC_DEPLOYER } from '../../../src/contracts/deployments.js'
-import { devContracts } from '../../../src/devnet/devContracts.js'
-import { devWallet } from '../../../src/devnet/devWallet.js'
-import { type Anvil, startAnvil } from '../../../src/devnet/startAnvil.js'
+import { DETERMINISTIC_DEPLOYER } from '../../../src/chain/contracts/deployments.js'
+import { devContracts } from '../../../src/cli/devnet/devContracts.js'
+import { devWallet } from '../../../src/cli/devnet/devWallet.js'
+import { type Anvil, startAnvil } from '../../../src/cli/devnet/startAnvil.js'
 import { silent } from '../logger.js'
 
 export type PublicChain = Pick<Anvil, 'rpcUrl' | 'stop'> & {

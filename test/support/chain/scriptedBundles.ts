@@ -6,9 +6,9 @@ import {
   numberToHex,
   parseAbi,
 } from 'viem'
-import { createEntryPoint } from '../../../src/entrypoint/createEntryPoint.js'
-import type { EntryPoint, Version } from '../../../src/entrypoint/entryPoint.js'
-import type { Operation } from '../../../src/entrypoint/operation.js'
+import { createEntryPoint } from '../../../src/erc4337/createEntryPoint.js'
+import type { EntryPoint, Version } from '../../../src/erc4337/entryPoint.js'
+import type { Operation } from '../../../src/erc4337/operation.js'
 import { deployEntryPoint } from './entryPointContracts.js'
 import { compileScripted } from './scripted.js'
 import { type Anvil, type Receipt, startAnvil } from './startAnvil.js'

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Address, createPublicClient, type Hex, http, type PublicClient } from 'viem'
-import { launchAnvil } from '../../../src/devnet/anvilProcess.js'
-import { endProcess } from '../../../src/devnet/processIdentity.js'
-import { nodeKind } from '../nodes/nodeKind.js'
+import { launchAnvil } from '../../../src/cli/devnet/anvilProcess.js'
+import { endProcess } from '../../../src/cli/devnet/processIdentity.js'
+import { type NodeKind, nodeKind } from '../nodes/nodeKind.js'
 import { startNode, type TestNode } from '../nodes/startNode.js'
 
 export type Receipt = {
@@ -34,6 +34,8 @@ export type Anvil = {
   readonly url: string
   /** For a service: the node itself, without the methods of tests. */
   readonly nodeUrl: string
+  /** Where the node announces heads. */
+  readonly wsUrl: string
   readonly client: PublicClient
   readonly account: Address
   request(method: string, params: readonly unknown[]): Promise<unknown>
@@ -51,8 +53,11 @@ const ANVIL_ACCOUNT: Address = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const AMPLE_FEES = { maxFeePerGas: '0x174876e800', maxPriorityFeePerGas: '0x3b9aca00' } as const
 
 /** A fresh node on a free port, anvil or the one that the run asks for; `stop` ends it. */
-export async function startAnvil(args: readonly string[] = []): Promise<Anvil> {
-  const { rpcUrl: url, nodeUrl, stop } = await launch(args)
+export async function startAnvil(
+  args: readonly string[] = [],
+  kind: NodeKind = nodeKind(),
+): Promise<Anvil> {
+  const { rpcUrl: url, nodeUrl, wsUrl, stop } = await launch(args, kind)
   const client = createPublicClient({
     transport: http(url, { retryCount: 0 }),
     pollingInterval: 10,
@@ -62,6 +67,7 @@ export async function startAnvil(args: readonly string[] = []): Promise<Anvil> {
   return {
     url,
     nodeUrl,
+    wsUrl,
     client,
     account: ANVIL_ACCOUNT,
     request,
@@ -78,21 +84,23 @@ const DEFAULT_CHAIN_ID = 31_337
 
 async function launch(
   args: readonly string[],
-): Promise<Pick<TestNode, 'rpcUrl' | 'nodeUrl' | 'stop'>> {
+  kind: NodeKind,
+): Promise<Pick<TestNode, 'rpcUrl' | 'nodeUrl' | 'wsUrl' | 'stop'>> {
   const [name, chainId = DEFAULT_CHAIN_ID, ...more] = args
   const isPlain = name === undefined || (name === '--chain-id' && more.length === 0)
-  if (nodeKind() !== 'anvil') {
+  if (kind !== 'anvil') {
     if (!isPlain) throw new Error(`only anvil knows ${args.join(' ')}`)
-    return startNode(Number(chainId))
+    return startNode(Number(chainId), kind)
   }
   const anvil = await launchAnvil(args, 0, () => {})
   const url = `http://127.0.0.1:${anvil.port}`
   return {
     rpcUrl: url,
     nodeUrl: url,
+    wsUrl: url.replace('http', 'ws'),
     stop: async () => {
       await endProcess(anvil)
-      await anvil.guardian.dismiss()
+      await anvil.watchdog.dismiss()
     },
   }
 }

@@ -21,11 +21,13 @@ export type Trouble =
   | { readonly kind: 'empty'; readonly methods: readonly string[] }
   /** `methods` (all when absent) answer as at an earlier block. */
   | { readonly kind: 'old'; readonly block: bigint; readonly methods?: readonly string[] }
+  /** Another node answers, as when a load balancer takes the wrong one. */
+  | { readonly kind: 'elsewhere'; readonly url: string }
 
 export type TroubledNode = {
   readonly url: string
-  /** Requests that met the present trouble. */
-  met(): number
+  /** Requests that met the present trouble, or those of them by a method. */
+  met(method?: string): number
   begin(trouble: Trouble): Promise<void>
   end(): Promise<void>
   stop(): Promise<void>
@@ -34,11 +36,11 @@ export type TroubledNode = {
 /** A node that stands between the service and a real one, and is in trouble when a test says so. */
 export async function startTroubledNode(target: string): Promise<TroubledNode> {
   let trouble: Trouble | undefined
-  let met = 0
+  let met: string[] = []
 
-  const forward = async (body: unknown): Promise<unknown> => {
+  const forward = async (body: unknown, to = target): Promise<unknown> => {
     const headers = { 'content-type': 'application/json' }
-    const answer = await fetch(target, { method: 'POST', headers, body: JSON.stringify(body) })
+    const answer = await fetch(to, { method: 'POST', headers, body: JSON.stringify(body) })
     return answer.json()
   }
 
@@ -55,7 +57,8 @@ export async function startTroubledNode(target: string): Promise<TroubledNode> {
     const { id, method } = request
     const chosen = now && 'methods' in now && now.methods ? now.methods.includes(method) : true
     if (!now || !chosen) return forward(request)
-    met += 1
+    met.push(method)
+    if (now.kind === 'elsewhere') return forward(request, now.url)
     if (now.kind === 'error') {
       if (now.late) await forward(request)
       return { jsonrpc: '2.0', id, error: { code: -32603, message: 'internal error' } }
@@ -71,7 +74,7 @@ export async function startTroubledNode(target: string): Promise<TroubledNode> {
   const answer = async (text: string, response: ServerResponse): Promise<void> => {
     const now = trouble
     if (now?.kind === 'garbage') {
-      met += 1
+      met.push('garbage')
       response.end('<html>502 no gateway here</html>')
       return
     }
@@ -108,10 +111,10 @@ export async function startTroubledNode(target: string): Promise<TroubledNode> {
 
   return {
     url: `http://127.0.0.1:${port}`,
-    met: () => met,
+    met: (method) => met.filter((each) => method === undefined || each === method).length,
     async begin(next) {
       trouble = next
-      met = 0
+      met = []
       if (next.kind === 'stopped') await close()
     },
     async end() {

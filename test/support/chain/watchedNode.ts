@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { anvilClient } from '../../../src/devnet/anvilClient.js'
+import { anvilClient } from '../../../src/cli/devnet/anvilClient.js'
 
 export type WatchedNode = { readonly url: string; stop(): Promise<void> }
 

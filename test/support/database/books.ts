@@ -3,7 +3,7 @@ import { type Address, createPublicClient, type Hex, http, parseAbi, parseAbiIte
 import { foundry } from 'viem/chains'
 import { expect } from 'vitest'
 import type { DevInfo } from '../../../src/cli/devInfo.js'
-import { type Database, openDatabase } from '../../../src/store/database.js'
+import { type Database, openDatabase } from '../../../src/db/database.js'
 import { silent } from '../logger.js'
 
 const event = parseAbiItem(
@@ -93,7 +93,9 @@ export async function withBooks<Result>(
   run: (database: Database) => Promise<Result>,
 ): Promise<Result> {
   const socketFolder = join(dataFolder, 'postgres/cluster')
-  const database = openDatabase({ socketFolder, user: 'purser', database: 'postgres' }, silent, 1)
+  const database = openDatabase({ socketFolder, user: 'purser', database: 'postgres' }, silent, {
+    size: 1,
+  })
   try {
     return await run(database)
   } finally {

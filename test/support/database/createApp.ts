@@ -1,11 +1,10 @@
-import { randomUUID } from 'node:crypto'
-import type { Database } from '../../../src/store/database.js'
+import type { Database } from '../../../src/db/database.js'
 
 /** A fresh account with one app; resolves to the app's id. */
 export async function createApp(database: Database): Promise<string> {
   const account = await database
     .insertInto('accounts')
-    .values({ name: 'account', auth_token_hash: Buffer.from(randomUUID()) })
+    .values({ name: 'account' })
     .returning('id')
     .executeTakeFirstOrThrow()
   const app = await database

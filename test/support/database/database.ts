@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, inject } from 'vitest'
-import { type Connection, type Database, openDatabase } from '../../../src/store/database.js'
-import { migrate } from '../../../src/store/migrate.js'
-import { startEmbeddedPostgres } from '../../../src/store/postgres/embeddedPostgres.js'
+import { type Connection, type Database, openDatabase } from '../../../src/db/database.js'
+import { startEmbeddedPostgres } from '../../../src/db/embedded/embeddedPostgres.js'
+import { migrate } from '../../../src/db/migrate.js'
 import { silent } from '../logger.js'
 
 export type TestDatabase = { readonly database: Database; readonly connection: Connection }
@@ -16,7 +16,7 @@ const DRAFT = 'purser_template_draft'
 async function createTemplate(admin: Database, connection: SocketConnection): Promise<void> {
   await sql`drop database if exists ${sql.id(DRAFT)} with (force)`.execute(admin)
   await sql`create database ${sql.id(DRAFT)}`.execute(admin)
-  const draft = openDatabase({ ...connection, database: DRAFT }, silent, 2)
+  const draft = openDatabase({ ...connection, database: DRAFT }, silent, { size: 2 })
   await migrate(draft).finally(() => draft.destroy())
   await sql`alter database ${sql.id(DRAFT)} rename to ${sql.id(TEMPLATE)}`.execute(admin)
 }
@@ -43,7 +43,7 @@ export function useDatabase(): () => TestDatabase {
     joined ??= startEmbeddedPostgres(inject('databaseFolder'), silent)
     const { connection: server } = await joined
     if (!('socketFolder' in server)) throw new Error('The embedded database has a socket.')
-    admin = openDatabase(server, silent, 1)
+    admin = openDatabase(server, silent, { size: 1 })
     await ensureTemplate(admin, server)
     await sql`create database ${sql.id(name)} template ${sql.id(TEMPLATE)}`.execute(admin)
     const connection = { ...server, database: name }

@@ -1,5 +1,5 @@
-import type { Database } from '../../../src/store/database.js'
-import { expiredReservations } from '../../../src/store/ledger/reservations.js'
+import type { Database } from '../../../src/db/database.js'
+import { expiredReservations } from '../../../src/paymaster/ledger/reservations.js'
 
 /** The reservations that expired by block `final`, as after a look at the chain that found nothing. */
 export async function everyExpired(

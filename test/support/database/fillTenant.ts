@@ -1,14 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { Hex } from 'viem'
-import { exampleOperation } from '../../../src/api/methods/examples/examples.js'
+import { exampleOperation } from '../../../src/api/methods/examples.js'
+import { noMetrics } from '../../../src/base/metrics/metrics.js'
 import { eventTypes } from '../../../src/base/vocabulary.js'
-import type { Database } from '../../../src/store/database.js'
-import { emitEvent } from '../../../src/store/events.js'
-import { inTransaction } from '../../../src/store/inTransaction.js'
-import { toJson } from '../../../src/store/json.js'
-import { insertDecision } from '../../../src/store/ledger/decisions.js'
-import { putInvitation } from '../../../src/store/people/invitations.js'
-import { insertPolicy } from '../../../src/store/tenants/policies.js'
+import type { Database } from '../../../src/db/database.js'
+import { emitEvent } from '../../../src/db/events.js'
+import { inTransaction } from '../../../src/db/inTransaction.js'
+import { toJson } from '../../../src/db/json.js'
+import { recordRefusedDecision } from '../../../src/paymaster/ledger/decisions.js'
+import { insertPolicy } from '../../../src/paymaster/policy/policies.js'
+import { putInvitation } from '../../../src/tenants/people/invitations.js'
 import type { Tenant } from '../http/useAdmin.js'
 import { storeUser } from './storeUser.js'
 
@@ -122,6 +123,7 @@ export async function storeOperation(
       max_fee_per_gas: 1n,
       max_priority_fee_per_gas: 1n,
       prefund: 9n,
+      assured_price: 1n,
       valid_until: 0n,
       operation: toJson(exampleOperation),
       state,
@@ -184,6 +186,6 @@ export async function storeCall(db: Database, app_id: string, webhook_id: string
     duration_ms: 1.5,
     started_at: new Date(),
   }
-  await inTransaction(db, (trx) => insertDecision(trx, { ...about, ...place }, [call]))
+  await recordRefusedDecision({ database: db, metrics: noMetrics }, { ...about, ...place }, [call])
   return id
 }

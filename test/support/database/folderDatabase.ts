@@ -1,6 +1,6 @@
-import type { Database } from '../../../src/store/database.js'
-import { openDatabase } from '../../../src/store/database.js'
-import { startEmbeddedPostgres } from '../../../src/store/postgres/embeddedPostgres.js'
+import type { Database } from '../../../src/db/database.js'
+import { openDatabase } from '../../../src/db/database.js'
+import { startEmbeddedPostgres } from '../../../src/db/embedded/embeddedPostgres.js'
 import { silent } from '../logger.js'
 
 /** Looks into the database of a data folder, beside the service that may be using it. */
@@ -9,7 +9,7 @@ export async function withFolderDatabase<Result>(
   look: (database: Database) => Promise<Result>,
 ): Promise<Result> {
   const { connection, stop } = await startEmbeddedPostgres(dataFolder, silent)
-  const database = openDatabase(connection, silent, 1)
+  const database = openDatabase(connection, silent, { size: 1 })
   try {
     return await look(database)
   } finally {

@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { type Hex, keccak256, toHex } from 'viem'
-import type { BudgetClaim } from '../../../src/policy/budget/budget.js'
-import type { ReservationClaim } from '../../../src/policy/decideReservation.js'
-import { type Reservation, type Reserved, reserve } from '../../../src/policy/reserve.js'
-import type { Database } from '../../../src/store/database.js'
-import type { NewDecision } from '../../../src/store/ledger/decisions.js'
-import type { Moment } from '../../../src/store/ledger/payers.js'
+import type { Database } from '../../../src/db/database.js'
+import type { NewDecision } from '../../../src/paymaster/ledger/decisions.js'
+import type { Moment } from '../../../src/paymaster/ledger/payers.js'
 import type {
   DepositAtHead,
   Payer,
   ReservationSlot,
-} from '../../../src/store/ledger/reservations.js'
-import type { NewWebhookCall } from '../../../src/store/ledger/webhookCalls.js'
+} from '../../../src/paymaster/ledger/reservations.js'
+import type { NewWebhookCall } from '../../../src/paymaster/ledger/webhookCalls.js'
+import type { BudgetClaim } from '../../../src/paymaster/policy/budget/budget.js'
+import type { ReservationClaim } from '../../../src/paymaster/policy/decideReservation.js'
+import { type Reservation, type Reserved, reserve } from '../../../src/paymaster/policy/reserve.js'
 
 /** A sponsorship at the store's level: what it costs, whose it is, and what it charges. */
 export type Asked = {

@@ -26,7 +26,7 @@ export async function ownPostgres(
   dataFolder: string,
   { checkout = '.', uid }: { checkout?: string; uid?: number } = {},
 ): Promise<Owner> {
-  const program = join(resolve(checkout), 'dist/store/postgres/embeddedPostgres.js')
+  const program = join(resolve(checkout), 'dist/db/embedded/embeddedPostgres.js')
   const child = spawn(
     process.execPath,
     ['--input-type=module', '-e', SCRIPT, program, dataFolder],

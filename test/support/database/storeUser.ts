@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Role } from '../../../src/base/vocabulary.js'
-import type { Database } from '../../../src/store/database.js'
-import { putMember } from '../../../src/store/people/members.js'
-import { insertSession } from '../../../src/store/people/sessions.js'
-import { insertUser } from '../../../src/store/people/users.js'
-import { generateSessionToken, hashCredential } from '../../../src/tenancy/credential.js'
+import type { Database } from '../../../src/db/database.js'
+import { generateSessionToken, hashCredential } from '../../../src/tenants/credential.js'
+import { putMember } from '../../../src/tenants/people/members.js'
+import { insertSession } from '../../../src/tenants/people/sessions.js'
+import { insertUser } from '../../../src/tenants/people/users.js'
 
 export type StoredUser = {
   readonly userId: string

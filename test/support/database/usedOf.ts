@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Database } from '../../../src/store/database.js'
-import type { CounterQuery } from '../../../src/store/ledger/budgetCounters.js'
+import type { Database } from '../../../src/db/database.js'
+import type { CounterQuery } from '../../../src/paymaster/ledger/budgetCounters.js'
 
 /** What the counters of a budget hold together from `oldest` on, in its unit. */
 export async function usedOf(

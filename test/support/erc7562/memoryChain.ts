@@ -9,10 +9,10 @@ import {
   zeroHash,
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { devContracts } from '../../../src/devnet/devContracts.js'
-import { createEntryPoint } from '../../../src/entrypoint/createEntryPoint.js'
-import type { EntryPoint, Version } from '../../../src/entrypoint/entryPoint.js'
-import type { Operation } from '../../../src/entrypoint/operation.js'
+import { devContracts } from '../../../src/cli/devnet/devContracts.js'
+import { createEntryPoint } from '../../../src/erc4337/createEntryPoint.js'
+import type { EntryPoint, Version } from '../../../src/erc4337/entryPoint.js'
+import type { Operation } from '../../../src/erc4337/operation.js'
 import {
   type BlockEnv,
   type CallResult,

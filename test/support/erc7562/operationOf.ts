@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import type { Operation } from '../../../src/entrypoint/operation.js'
+import type { Operation } from '../../../src/erc4337/operation.js'
 
 /** An operation without factory and paymaster, with ample limits. */
 export function operationOf(sender: Address, fields: Partial<Operation> = {}): Operation {

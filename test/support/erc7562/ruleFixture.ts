@@ -1,13 +1,13 @@
 import type { Address, Hex } from 'viem'
-import type { Operation } from '../../../src/entrypoint/operation.js'
-import type { CallResult } from '../../../src/evm/index.js'
+import type { Operation } from '../../../src/erc4337/operation.js'
 import {
   applyRules,
   type EntityRole,
   limitProfiles,
   type StakePolicy,
   type Verdict,
-} from '../../../src/validation/erc7562/index.js'
+} from '../../../src/erc4337/rules/index.js'
+import type { CallResult } from '../../../src/evm/index.js'
 import type { Act } from './actor.js'
 import { BLOCK, createMemoryChain, type MemoryChain, VERSIONS } from './memoryChain.js'
 import { deploys, type Scenario, scenarioOperations } from './scenario.js'

@@ -1,7 +1,7 @@
 import type { Address } from 'viem'
-import type { Operation } from '../../../src/entrypoint/operation.js'
+import type { Operation } from '../../../src/erc4337/operation.js'
+import type { EntityRole, RuleLimits } from '../../../src/erc4337/rules/index.js'
 import { create2Address, createAddress, fromHex } from '../../../src/evm/index.js'
-import type { EntityRole, RuleLimits } from '../../../src/validation/erc7562/index.js'
 import { type Act, actorInitcode, type Making, makeCall, script } from './actor.js'
 import { operationOf } from './operationOf.js'
 

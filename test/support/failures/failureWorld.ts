@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { DevInfo } from '../../../src/cli/devInfo.js'
-import { devKey } from '../../../src/devnet/devKeys.js'
+import { devKey } from '../../../src/cli/devnet/devKeys.js'
 import { startTroubledNode, type TroubledNode } from '../chain/troubledNode.js'
 import type { Json, RpcAnswer } from '../http/jsonRpc.js'
 import { prepareServing, type Serving } from '../service/serving.js'
@@ -48,7 +48,7 @@ export async function openFailureWorld(
     chainId,
     async ({ rpcUrl }) => {
       node = await startTroubledNode(rpcUrl)
-      return { rpcUrls: [node.url], maxOperations: POOL_SIZE, resubmitAfter: 2_000 }
+      return { rpcUrls: [node.url], maxOperations: POOL_SIZE, facts: { resubmitAfter: 2_000 } }
     },
     { OWNER_KEY: devKey(3), PURSER_DEBUG_METHODS: 'true', PURSER_WEBHOOK_ALLOW: '127.0.0.1' },
   )

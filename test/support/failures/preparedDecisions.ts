@@ -1,4 +1,4 @@
-import { toInterfaceOperation } from '../../../src/devnet/simpleAccount.js'
+import { toInterfaceOperation } from '../../../src/cli/devnet/simpleAccount.js'
 import type { Json } from '../http/jsonRpc.js'
 import { devAccount } from '../service/devAccount.js'
 import type { FailureWorld, HookAnswer } from './failureWorld.js'
@@ -60,7 +60,7 @@ export const preparedDecisions: readonly PreparedFailure[] = [
     },
     code: 'BUDGET_EXCEEDED',
     says: [
-      /Policy mint: 0 wei of 1 wei are spent or reserved \(per app, window day until \d{4}-\d\d-\d\dT00:00:00.000Z\); the operation may take \d+ wei more/,
+      /Policy mint: 0 wei of 1 wei are spent or reserved \(per app, window day until \d{10} \(\d{4}-\d\d-\d\dT00:00:00.000Z\)\); the operation may take \d+ wei more/,
     ],
     step: /Wait until the window of the budget ends/,
   },

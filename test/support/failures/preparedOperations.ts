@@ -122,7 +122,9 @@ export const preparedOperations: readonly PreparedFailure[] = [
       return placeOf(world, hash, ended('dropped'))
     },
     code: 'EXPIRED',
-    says: [/valid until \d{10}, a bundle must be valid until \d{10}/],
+    says: [
+      /valid until (\d{10} \(\d{4}-\S+:\d\d\.000Z\)), a bundle must be valid until \d{10} \(\d{4}-\S+Z\)/,
+    ],
     step: /Sign it again with a later end/,
   },
 ]

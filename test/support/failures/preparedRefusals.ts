@@ -1,6 +1,6 @@
 import { parseEther } from 'viem'
-import { toInterfaceOperation } from '../../../src/devnet/simpleAccount.js'
-import type { Operation } from '../../../src/entrypoint/operation.js'
+import { toInterfaceOperation } from '../../../src/cli/devnet/simpleAccount.js'
+import type { Operation } from '../../../src/erc4337/operation.js'
 import { result } from '../http/jsonRpc.js'
 import { devAccount } from '../service/devAccount.js'
 import { until } from '../until.js'

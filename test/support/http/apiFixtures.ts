@@ -1,9 +1,9 @@
 import type { Address, Hex } from 'viem'
-import type { OperationReceipt } from '../../../src/bundling/operationViews.js'
-import { canonicalAddresses } from '../../../src/entrypoint/canonicalAddresses.js'
-import { createEntryPoint } from '../../../src/entrypoint/createEntryPoint.js'
-import type { EntryPoint, Log, Version } from '../../../src/entrypoint/entryPoint.js'
-import type { Operation } from '../../../src/entrypoint/operation.js'
+import type { OperationReceipt } from '../../../src/bundler/operationViews.js'
+import { canonicalAddresses } from '../../../src/erc4337/canonicalAddresses.js'
+import { createEntryPoint } from '../../../src/erc4337/createEntryPoint.js'
+import type { EntryPoint, Log, Version } from '../../../src/erc4337/entryPoint.js'
+import type { Operation } from '../../../src/erc4337/operation.js'
 
 export function address(digit: string): Address {
   return `0x${digit.repeat(40)}`

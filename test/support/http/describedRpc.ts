@@ -1,6 +1,6 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import { expect } from 'vitest'
-import { documents } from '../../../src/api/openRpc/documents.js'
+import { documents } from '../../../src/api/openRpc/openRpc.js'
 import { type Json, type RpcAnswer, result, rpc } from './jsonRpc.js'
 
 type Document = {

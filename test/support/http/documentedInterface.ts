@@ -36,7 +36,7 @@ function expectFit(fits: ValidateFunction | undefined, value: unknown, what: str
   expect(fits, what).toBeDefined()
 }
 
-/** Expects an answer of the webhook or dashboard API to be what its document says. */
+/** Expects an answer of the webhook API to be what its document says. */
 export function expectDocumentedAnswer(
   method: string,
   path: string,

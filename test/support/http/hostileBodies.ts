@@ -1,5 +1,7 @@
 import fc from 'fast-check'
-import { address, rpcOperation06, rpcOperation07, word } from './apiFixtures.js'
+import { documents } from '../../../src/api/openRpc/openRpc.js'
+import { rpcOperation06, rpcOperation07, word } from './apiFixtures.js'
+import { arbitraryOf, type JsonSchema } from './arbitraryOf.js'
 import { batch, type Json, mutated, rawBody } from './hostileJson.js'
 
 /** Real credentials and places, so that the requests get past the door. */
@@ -37,7 +39,9 @@ function hostileRequest(target: HostileTarget): fc.Arbitrary<HostileRequest> {
   )
 }
 
-function rpcRequest({ chainId, apiKey, entryPoints }: HostileTarget) {
+function rpcRequest(target: HostileTarget) {
+  const { chainId, apiKey } = target
+  const calls = rpcCalls(target)
   return fc
     .record({
       version: fc.constantFrom('v1', 'v2', 'v3'),
@@ -53,8 +57,8 @@ function rpcRequest({ chainId, apiKey, entryPoints }: HostileTarget) {
       ),
       headers: hostileHeaders,
       body: fc.oneof(
-        { weight: 6, arbitrary: mutated(rpcCalls(chainId, entryPoints)) },
-        { weight: 1, arbitrary: batch(rpcCalls(chainId, entryPoints)) },
+        { weight: 6, arbitrary: mutated(calls, 0) },
+        { weight: 1, arbitrary: batch(calls) },
         { weight: 1, arbitrary: rawBody },
       ),
     })
@@ -181,70 +185,47 @@ const hostileHeaders = fc.dictionary(
   { maxKeys: 3 },
 )
 
-function rpcCalls(chainId: number, entryPoints: readonly string[]): readonly Json[] {
-  const mode = {
-    mode: 'SPONSORED',
-    calculateGasLimits: true,
-    expiryDuration: 300,
-    sponsorshipInfo: { webhookData: { a: 1 }, smartAccountInfo: { name: 'a', version: '1' } },
-  }
-  const override = {
-    [address('a')]: { balance: '0x1', nonce: '0x1', code: '0x', stateDiff: { '0x1': '0x2' } },
-  }
-  const token = {
-    mode: 'ERC20',
-    tokenInfo: { feeTokenAddress: address('b'), tokenList: [address('c')] },
-  }
-  const calls = entryPoints.flatMap((entryPoint): [string, Json][] =>
-    [rpcOperation06, rpcOperation07].flatMap((op): [string, Json][] => [
-      ['eth_estimateUserOperationGas', [op, entryPoint, override]],
-      ['eth_sendUserOperation', [op, entryPoint, { simulation_type: 'validation' }]],
-      ['pm_sponsorUserOperation', [op, mode]],
-      ['pm_getFeeQuoteOrData', [op, token]],
-      ['pm_getPaymasterStubData', [op, entryPoint, `0x${chainId.toString(16)}`, mode]],
-      ['pm_getPaymasterData', [op, entryPoint, chainId, mode]],
-      ['pm_validateSponsorshipPolicies', [op, entryPoint, ['a policy']]],
-      ...clientCalls(chainId, op, entryPoint),
-    ]),
-  )
-  const hashCalls = [
-    'eth_getUserOperationReceipt',
-    'eth_getUserOperationByHash',
-    'biconomy_getUserOperationStatus',
-    'pimlico_getUserOperationStatus',
-  ]
-  const plainCalls = [
-    'eth_chainId',
-    'eth_supportedEntryPoints',
-    'web3_clientVersion',
-    'biconomy_getGasFeeValues',
-    'pimlico_getUserOperationGasPrice',
-  ]
-  return [
-    ...calls,
-    ...hashCalls.map((method): [string, Json] => [method, [word('a')]]),
-    ...plainCalls.map((method): [string, Json] => [method, []]),
-  ].map(([method, params]) => ({ jsonrpc: '2.0', id: 1, method, params }))
+type Document = {
+  readonly methods: readonly {
+    readonly name: string
+    readonly params: readonly { readonly name: string; readonly schema: JsonSchema }[]
+  }[]
+  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> }
 }
 
-function clientCalls(chainId: number, op: Json, entryPoint: string): readonly [string, Json][] {
-  const zeroDev = { chainId, userOp: op, entryPointAddress: entryPoint }
-  const overrides = { maxFeePerGas: { multiplier: 1.5 }, callGasLimit: '0x1' }
-  return [
-    ['zd_sponsorUserOperation', [{ ...zeroDev, gasTokenData: { tokenAddress: address('b') } }]],
-    ['stackup_getERC20TokenQuotes', [{ ...zeroDev, tokenAddress: address('b') }]],
-    ['alchemy_requestGasAndPaymasterAndData', [{ entryPoint, userOperation: op, overrides }]],
-    ['pimlico_getTokenQuotes', [{ tokens: [address('b')] }, entryPoint, chainId]],
-    ['pm_accounts', [entryPoint]],
-    ['eth_call', [{ to: entryPoint, data: '0x01' }, 'latest', { [entryPoint]: { code: '0x' } }]],
-    ['eth_getStorageAt', [entryPoint, '0x0', 'latest']],
-    ['eth_feeHistory', ['0x1', 'latest', [50]]],
-    ['eth_getLogs', [{ address: entryPoint, fromBlock: '0x1', topics: [null, [word('a')]] }]],
-  ]
+/** Calls of every method, with parameters that its declaration allows, about the target's chain. */
+function rpcCalls({ chainId, entryPoints }: HostileTarget): fc.Arbitrary<Json> {
+  const { methods, components } = documents.standard as unknown as Document
+  const operation = fc.constantFrom(rpcOperation06, rpcOperation07)
+  const entryPoint = fc.constantFrom(...entryPoints)
+  const known = {
+    chainId: fc.constantFrom(chainId, `0x${chainId.toString(16)}`),
+    entryPoint,
+    entryPointAddress: entryPoint,
+    operation,
+    userOp: operation,
+    userOperation: operation,
+    userOpHash: fc.constant(word('a')),
+  }
+  const calls = methods.map(({ name: method, params }) => {
+    const members = Object.fromEntries(params.map(({ name, schema }) => [name, schema]))
+    const values = arbitraryOf(
+      { type: 'object', properties: members, required: Object.keys(members) },
+      components.schemas,
+      known,
+    )
+    return values.map((given) => ({
+      jsonrpc: '2.0',
+      id: 1,
+      method,
+      params: Object.values(given as object),
+    }))
+  })
+  return fc.oneof(...calls)
 }
 
-const webhookBodies: readonly Json[] = [
+const webhookBodies = fc.constantFrom<Json>(
   { webhookUrl: 'https://dapp.example/hook', requestType: 'POST' },
   { webhookUrl: '' },
   { webhookId: '00000000-0000-4000-8000-000000000000', active: true },
-]
+)

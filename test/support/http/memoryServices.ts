@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import type { Hex } from 'viem'
 import type { ChainServices, RegisteredWebhook, Services } from '../../../src/api/services.js'
 import type { TokenDefinition } from '../../../src/chain/definition/tokenDefinition.js'
-import type { Draft } from '../../../src/entrypoint/draft.js'
-import type { Operation } from '../../../src/entrypoint/operation.js'
+import type { Draft } from '../../../src/erc4337/draft.js'
+import type { Operation } from '../../../src/erc4337/operation.js'
 import type { SponsorshipRequest } from '../../../src/paymaster/sponsorship.js'
-import { unrestricted } from '../../../src/store/tenants/keys.js'
+import { unrestricted } from '../../../src/tenants/keys.js'
 import { address, entryPointNamed, operation, receipt } from './apiFixtures.js'
 
 /** What a service was called with, in the order of the calls. */
@@ -45,7 +45,10 @@ export const memoryToken: TokenDefinition = {
  */
 export function createMemoryServices() {
   const calls: ServiceCall[] = []
-  const operations = new Map<Hex, { op: Operation; entryPoint: Hex; included: boolean }>()
+  const operations = new Map<
+    Hex,
+    { op: Operation; entryPoint: Hex; included: boolean; appId: string }
+  >()
   const webhooks = new Map<string, RegisteredWebhook & { appId: string; active: boolean }>()
   const state = { ready: true }
 
@@ -83,9 +86,9 @@ export function createMemoryServices() {
       standard: { maxFeePerGas: 2n, maxPriorityFeePerGas: 1n },
       fast: { maxFeePerGas: 3n, maxPriorityFeePerGas: 2n },
     })),
-    admit: recorded('admit', (entryPoint, op) => {
+    admit: recorded('admit', (entryPoint, op, { appId }) => {
       const hash = entryPoint.hash(op, memoryChainId)
-      operations.set(hash, { op, entryPoint: entryPoint.address, included: false })
+      operations.set(hash, { op, entryPoint: entryPoint.address, included: false, appId })
       return hash
     }),
     check: recorded('check', (entryPoint, op) => entryPoint.hash(op, memoryChainId)),
@@ -107,6 +110,7 @@ export function createMemoryServices() {
       const transaction = receiptOf(hash)?.receipt
       return {
         operation: found.op,
+        appId: found.appId,
         entryPoint: found.entryPoint,
         blockNumber: transaction?.blockNumber,
         blockHash: transaction?.blockHash,
@@ -118,6 +122,7 @@ export function createMemoryServices() {
       read: recorded('reads', () => null),
       head: () => 1_000n,
       logRange: 100,
+      estimatesGas: true,
       close: async () => undefined,
     },
     sponsor: recorded('sponsor', (request) => {
@@ -151,6 +156,7 @@ export function createMemoryServices() {
     ]),
     tanks: recorded('tanks', () => [address('7')]),
     tokens: {
+      list: recorded('tokens.list', () => ({ rates: [], stub: undefined })),
       rates: recorded('tokens.rates', ({ tokens }) => ({
         rates: tokens
           .filter((token) => token === memoryToken.address)

@@ -4,18 +4,23 @@ import type { HostileRequest } from './hostileBodies.js'
 
 export type HostileAnswer = { readonly status: number; readonly text: string }
 
+/** Bytes above which the service may answer by closing the connection before it has read a body. */
+const TOO_LARGE = 1_000_000
+const closed = ['EPIPE', 'ECONNRESET']
+
 /** Sends one request as it is; node's own client, because fetch cleans up too much. */
 export function sendHostile(url: string, hostile: HostileRequest, agent: Agent) {
   return new Promise<HostileAnswer>((resolve, reject) => {
     const { hostname, port } = new URL(url)
     const { method, path, headers, body } = hostile
+    const isTooLarge = body.length > TOO_LARGE
     const outgoing = request(
       {
         hostname,
         port,
         method,
         path,
-        agent,
+        agent: isTooLarge ? false : agent,
         headers: { ...headers, 'content-length': body.length },
       },
       (response) => {
@@ -32,7 +37,12 @@ export function sendHostile(url: string, hostile: HostileRequest, agent: Agent) 
         response.on('error', reject)
       },
     )
-    outgoing.on('error', reject)
+    // The rest of a body that is too large fails to be written, also after the answer.
+    if (isTooLarge) outgoing.on('socket', (socket) => socket.on('error', () => undefined))
+    outgoing.on('error', (error: NodeJS.ErrnoException) => {
+      if (isTooLarge && closed.includes(error.code ?? '')) resolve({ status: 413, text: '' })
+      else reject(error)
+    })
     outgoing.end(body)
   })
 }
@@ -42,6 +52,7 @@ export function expectSafeAnswer({ route }: HostileRequest, { status, text }: Ho
   expect(status).toBeGreaterThanOrEqual(200)
   expect(status).toBeLessThan(500)
   expect(text).not.toMatch(/node_modules|\/src\/|\/dist\/|\.[jt]s:\d|\n\s+at |TypeError|RangeError/)
+  if (status === 413 && text === '') return
   if (route === 'rpc') expectRpcEnvelope(status, text)
   if (route === 'webhook')
     expect(JSON.parse(text)).toMatchObject({ statusCode: status, message: expect.any(String) })

@@ -1,28 +1,31 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll } from 'vitest'
-import { createSignInLinks } from '../../../src/access/createSignInLinks.js'
-import { createPasswords } from '../../../src/access/passwords.js'
 import type { AdminContext } from '../../../src/api/adminContext.js'
-import { defaultLimits } from '../../../src/api/limits.js'
 import { mountAdmin } from '../../../src/api/mountAdmin.js'
-import { mountMetrics } from '../../../src/api/mountMetrics.js'
+import { mountMetrics } from '../../../src/api/mountHealth.js'
+import { defaultLimits } from '../../../src/api/routeContext.js'
 import { type Api, startApi } from '../../../src/api/startApi.js'
-import { tankFactoryAddress } from '../../../src/contracts/deployments.js'
-import { createMetrics } from '../../../src/metrics/createMetrics.js'
-import { createOutboundClient, type OutboundClient } from '../../../src/outbound/guardedRequest.js'
-import { createNetworkGuard, loopback } from '../../../src/outbound/networkGuard.js'
+import {
+  createOutboundClient,
+  type OutboundClient,
+} from '../../../src/base/outbound/guardedRequest.js'
+import { createNetworkGuard, loopback } from '../../../src/base/outbound/networkGuard.js'
+import { tankFactoryAddress } from '../../../src/chain/contracts/deployments.js'
+import { listCollected } from '../../../src/paymaster/ledger/tokenPayments.js'
 import { registerTank } from '../../../src/paymaster/tanks.js'
 import { createFeeds, type Feeds } from '../../../src/records/createFeeds.js'
-import { createOverviews } from '../../../src/records/createOverviews.js'
-import { listCollected } from '../../../src/store/ledger/tokenPayments.js'
-import { audited } from '../../../src/store/tenants/audit.js'
-import { createAuthenticator } from '../../../src/tenancy/authenticate.js'
-import { createAccount } from '../../../src/tenancy/manageAccounts.js'
-import { createTenantApp } from '../../../src/tenancy/manageApps.js'
-import { createOperatorCheck } from '../../../src/tenancy/operatorToken.js'
-import { createWebhooks } from '../../../src/webhook/manage.js'
-import { createSubscriptions } from '../../../src/webhook/subscriptions.js'
-import { testWebhook } from '../../../src/webhook/testWebhook.js'
+import { createOverviews } from '../../../src/records/overview.js'
+import { createMetrics } from '../../../src/telemetry/createMetrics.js'
+import { createAccount } from '../../../src/tenants/accounts.js'
+import { createTenantApp } from '../../../src/tenants/apps.js'
+import { audited } from '../../../src/tenants/audit.js'
+import { createAuthenticator } from '../../../src/tenants/authenticate.js'
+import { createOperatorCheck } from '../../../src/tenants/credential.js'
+import { createSignInLinks } from '../../../src/tenants/people/createSignInLinks.js'
+import { createPasswords } from '../../../src/tenants/people/passwords.js'
+import { createWebhooks } from '../../../src/webhooks/manage.js'
+import { createSubscriptions } from '../../../src/webhooks/subscriptions.js'
+import { testWebhook } from '../../../src/webhooks/testWebhook.js'
 import { testActor } from '../actor.js'
 import { useDatabase } from '../database/database.js'
 import { silent } from '../logger.js'
@@ -81,7 +84,15 @@ export function useAdmin({ levelOf = fixedLevel }: Partial<Pick<AdminContext, 'l
       readiness: services.readiness,
       nodesOf: (chainId) =>
         services.chains.has(chainId)
-          ? [{ host: 'node', behind: false, restsUntil: undefined, failing: [] }]
+          ? [
+              {
+                host: 'node',
+                behind: false,
+                otherChain: undefined,
+                restsUntil: undefined,
+                failing: [],
+              },
+            ]
           : undefined,
       overview: createOverviews(db),
       feeds,

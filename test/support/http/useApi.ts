@@ -1,13 +1,13 @@
 import { pino } from 'pino'
 import { afterEach, beforeEach } from 'vitest'
-import { type ApiLimits, defaultLimits } from '../../../src/api/limits.js'
-import { commonErrors } from '../../../src/api/methods/methodErrors.js'
+import { commonErrors } from '../../../src/api/methods/method.js'
 import { isMethodName, methods } from '../../../src/api/methods/methodList.js'
 import { mountHealth } from '../../../src/api/mountHealth.js'
+import { type ApiLimits, defaultLimits } from '../../../src/api/routeContext.js'
 import type { Services } from '../../../src/api/services.js'
 import { type Api, startApi } from '../../../src/api/startApi.js'
-import type { ErrorCode } from '../../../src/errors/errorCodes.js'
-import { createMetrics, type Metrics } from '../../../src/metrics/createMetrics.js'
+import type { ErrorCode } from '../../../src/base/errors/catalogue.js'
+import { createMetrics, type MetricsPage } from '../../../src/telemetry/createMetrics.js'
 import type { Json } from './jsonRpc.js'
 import { createMemoryServices, memoryKeys } from './memoryServices.js'
 
@@ -15,7 +15,7 @@ type Start = {
   readonly limits?: ApiLimits
   readonly port?: number
   readonly services?: Services
-  readonly metrics?: Metrics
+  readonly metrics?: MetricsPage
 }
 
 /** A fresh HTTP server over services in memory for every test of the file. */

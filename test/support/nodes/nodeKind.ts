@@ -1,5 +1,8 @@
-/** The nodes on which tests can run: `hardhat-op` is Hardhat's node as a chain of the OP stack. */
-const kinds = ['anvil', 'hardhat', 'hardhat-op', 'geth'] as const
+/**
+ * The nodes on which tests can run: `hardhat-op` is Hardhat's node as a chain of the OP stack, `amsterdam` is geth that
+ * changes to the rules of Amsterdam soon after its start.
+ */
+const kinds = ['anvil', 'hardhat', 'hardhat-op', 'geth', 'amsterdam'] as const
 
 export type NodeKind = (typeof kinds)[number]
 

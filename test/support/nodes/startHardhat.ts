@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { endChild, firstMatch, type RawNode } from './rawNode.js'
 
-const SERVER = fileURLToPath(new URL('./hardhatServer.mjs', import.meta.url))
+const SERVER = fileURLToPath(new URL('../../clients/hardhat/hardhatServer.mjs', import.meta.url))
 
 /** Hardhat's node on a free port, with anvil's accounts; as Ethereum (`l1`) or a chain of the OP stack. */
 export async function startHardhat(chainType: 'l1' | 'op', chainId: number): Promise<RawNode> {

@@ -1,7 +1,7 @@
 import { pino } from 'pino'
-import { DETERMINISTIC_DEPLOYER } from '../../../src/contracts/deployments.js'
-import { anvilClient } from '../../../src/devnet/anvilClient.js'
-import { startAnvil } from '../../../src/devnet/startAnvil.js'
+import { DETERMINISTIC_DEPLOYER } from '../../../src/chain/contracts/deployments.js'
+import { anvilClient } from '../../../src/cli/devnet/anvilClient.js'
+import { startAnvil } from '../../../src/cli/devnet/startAnvil.js'
 import { DEPLOYER_CODE } from './deployerCode.js'
 import { startNodeFront } from './nodeFront.js'
 import { type NodeKind, nodeKind } from './nodeKind.js'
@@ -29,9 +29,10 @@ export async function startNode(chainId: number, kind: NodeKind = nodeKind()): P
     return { rpcUrl, nodeUrl: rpcUrl, wsUrl: rpcUrl.replace('http', 'ws'), pid, stop }
   }
   const node = await startRaw(chainId, kind)
-  const methods = kind === 'geth' ? gethMethods(node.rpcUrl, chainId) : hardhatMethods(node.rpcUrl)
+  const isGeth = kind === 'geth' || kind === 'amsterdam'
+  const methods = isGeth ? gethMethods(node.rpcUrl, chainId) : hardhatMethods(node.rpcUrl)
   const front = await startNodeFront(node.rpcUrl, methods)
-  if (kind !== 'geth') await placeDeployer(front.url)
+  if (!isGeth) await placeDeployer(front.url)
   return {
     rpcUrl: front.url,
     nodeUrl: node.rpcUrl,
@@ -44,8 +45,12 @@ export async function startNode(chainId: number, kind: NodeKind = nodeKind()): P
   }
 }
 
+/** Seconds after the start at which Amsterdam begins: a world is set up until then, and used. */
+const AHEAD = Number(process.env.PURSER_AMSTERDAM_AHEAD ?? 400)
+
 function startRaw(chainId: number, kind: Exclude<NodeKind, 'anvil'>): Promise<RawNode> {
   if (kind === 'geth') return startGeth(chainId)
+  if (kind === 'amsterdam') return startGeth(chainId, Math.floor(Date.now() / 1_000) + AHEAD)
   return startHardhat(kind === 'hardhat' ? 'l1' : 'op', chainId)
 }
 

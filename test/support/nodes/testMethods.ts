@@ -10,7 +10,7 @@ import {
   numberToHex,
 } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { devKey } from '../../../src/devnet/devKeys.js'
+import { devKey } from '../../../src/cli/devnet/devKeys.js'
 import { until } from '../until.js'
 
 type Method = (...params: readonly never[]) => Promise<unknown>

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { Address, Hex } from 'viem'
-import type { Version } from '../../../src/entrypoint/entryPoint.js'
-import type { Authorization, Operation } from '../../../src/entrypoint/operation.js'
+import type { Version } from '../../../src/erc4337/entryPoint.js'
+import type { Authorization, Operation } from '../../../src/erc4337/operation.js'
 
 function hex(bytes: Uint8Array): Hex {
   return `0x${Buffer.from(bytes).toString('hex')}`

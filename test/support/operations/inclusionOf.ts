@@ -1,6 +1,6 @@
 import { type Address, type Hex, zeroHash } from 'viem'
-import type { ReservationSlot } from '../../../src/store/ledger/reservations.js'
-import type { Included } from '../../../src/store/pool/inclusions.js'
+import type { Included } from '../../../src/erc4337/entryPoint.js'
+import type { ReservationSlot } from '../../../src/paymaster/ledger/reservations.js'
 
 export const entryPoint: Address = '0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789'
 export const alice: Address = `0x${'a1'.repeat(20)}`

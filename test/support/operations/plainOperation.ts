@@ -1,4 +1,4 @@
-import type { Operation } from '../../../src/entrypoint/operation.js'
+import type { Operation } from '../../../src/erc4337/operation.js'
 
 /** An operation that does nothing; for what looks at some fields only. */
 export function plainOperation(fields: Partial<Operation>): Operation {

@@ -1,4 +1,4 @@
-import type { Draft } from '../../../src/entrypoint/draft.js'
+import type { Draft } from '../../../src/erc4337/draft.js'
 
 /** Limits and fees of a draft that is to be estimated. */
 export const unsetGas = {

@@ -1,5 +1,5 @@
-import type { Version } from '../../../src/entrypoint/entryPoint.js'
-import type { Operation } from '../../../src/entrypoint/operation.js'
+import type { Version } from '../../../src/erc4337/entryPoint.js'
+import type { Operation } from '../../../src/erc4337/operation.js'
 
 type Limits = Pick<Operation, 'callGasLimit' | 'paymaster' | 'paymasterPostOpGasLimit'>
 

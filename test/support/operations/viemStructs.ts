@@ -1,5 +1,5 @@
 import { concat, type Hex, numberToHex } from 'viem'
-import type { Operation } from '../../../src/entrypoint/operation.js'
+import type { Operation } from '../../../src/erc4337/operation.js'
 
 /** The struct of viem's entryPoint06Abi, put together with viem only. */
 export function toStructV06(op: Operation) {

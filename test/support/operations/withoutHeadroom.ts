@@ -1,5 +1,5 @@
-import type { EntryPoint } from '../../../src/entrypoint/entryPoint.js'
-import type { Operation } from '../../../src/entrypoint/operation.js'
+import type { EntryPoint } from '../../../src/erc4337/entryPoint.js'
+import type { Operation } from '../../../src/erc4337/operation.js'
 
 /**
  * What was measured of an estimate's verificationGasLimit (gas), before room was added for the real

@@ -3,9 +3,9 @@ import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Hex } from 'viem'
 import type { DevInfo } from '../../../src/cli/devInfo.js'
-import { devKey } from '../../../src/devnet/devKeys.js'
-import { isReachable } from '../../../src/store/isReachable.js'
-import { startEmbeddedPostgres } from '../../../src/store/postgres/embeddedPostgres.js'
+import { devKey } from '../../../src/cli/devnet/devKeys.js'
+import { startEmbeddedPostgres } from '../../../src/db/embedded/embeddedPostgres.js'
+import { isReachable } from '../../../src/db/isReachable.js'
 import { startPublicChain } from '../chain/publicChain.js'
 import { startTroubledNode, type TroubledNode } from '../chain/troubledNode.js'
 import { tankDeposit, withBooks } from '../database/books.js'
@@ -73,8 +73,7 @@ export async function openEstate(now: () => string): Promise<Estate> {
   const definitions = publicChains.map(({ chainId }, at) => ({
     chainId,
     rpcUrls: [nodes[at]!.url],
-    pollInterval: 50,
-    resubmitAfter: 2_000,
+    facts: { pollInterval: 50, resubmitAfter: 2_000 },
     executorKeys: ['env:EXECUTOR_1', 'env:EXECUTOR_2'],
   }))
   const secrets = { EXECUTOR_1: devKey(1), EXECUTOR_2: devKey(2), OWNER_KEY: devKey(3) }
@@ -128,7 +127,7 @@ export async function openEstate(now: () => string): Promise<Estate> {
   }
   const start = async (at: number, served: readonly EstateChain[]): Promise<void> => {
     const flags = ['--port', '0', '--data', folder, '--log-level', 'info']
-    const times = ['--drain-seconds', '0.3', '--lease-seconds', '1.5']
+    const times = ['--drain-seconds', '0.3']
     const environment = environmentOf(served.map(({ chainId }) => chainId))
     services[at] = await startService(['serve', ...flags, ...times], environment)
     await front.use(urls())

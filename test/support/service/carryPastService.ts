@@ -7,7 +7,7 @@ import {
 import { privateKeyToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
 import type { DevInfo } from '../../../src/cli/devInfo.js'
-import { keyFromSeed } from '../../../src/devnet/simpleAccount.js'
+import { keyFromSeed } from '../../../src/cli/devnet/simpleAccount.js'
 import { fund, nodeClient } from './smartAccounts.js'
 
 /**

@@ -1,11 +1,11 @@
-import { openDatabase } from '../../../src/store/database.js'
-import { migrate } from '../../../src/store/migrate.js'
-import { startEmbeddedPostgres } from '../../../src/store/postgres/embeddedPostgres.js'
-import { audited } from '../../../src/store/tenants/audit.js'
-import { createAccount } from '../../../src/tenancy/manageAccounts.js'
-import { createTenantApp } from '../../../src/tenancy/manageApps.js'
-import { createKey } from '../../../src/tenancy/manageKeys.js'
-import { loadMasterKey } from '../../../src/tenancy/secrets.js'
+import { openDatabase } from '../../../src/db/database.js'
+import { startEmbeddedPostgres } from '../../../src/db/embedded/embeddedPostgres.js'
+import { migrate } from '../../../src/db/migrate.js'
+import { createAccount } from '../../../src/tenants/accounts.js'
+import { createTenantApp } from '../../../src/tenants/apps.js'
+import { audited } from '../../../src/tenants/audit.js'
+import { createKey } from '../../../src/tenants/keys.js'
+import { loadMasterKey } from '../../../src/tenants/secrets.js'
 import { testActor } from '../actor.js'
 import { silent } from '../logger.js'
 
@@ -15,7 +15,7 @@ import { silent } from '../logger.js'
  */
 export async function createTenant(dataFolder: string, name: string) {
   const { connection, stop } = await startEmbeddedPostgres(dataFolder, silent)
-  const database = openDatabase(connection, silent, 1)
+  const database = openDatabase(connection, silent, { size: 1 })
   try {
     await migrate(database)
     // As a service that ran here would have left it: none is made beside accounts.

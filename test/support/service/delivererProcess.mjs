@@ -1,8 +1,9 @@
 import { pino } from 'pino'
-import { createOutboundClient } from '../../../dist/outbound/guardedRequest.js'
-import { createNetworkGuard, loopback } from '../../../dist/outbound/networkGuard.js'
-import { openDatabase } from '../../../dist/store/database.js'
-import { startEventDeliverer } from '../../../dist/webhook/deliverEvents.js'
+import { noMetrics } from '../../../dist/base/metrics/metrics.js'
+import { createOutboundClient } from '../../../dist/base/outbound/guardedRequest.js'
+import { createNetworkGuard, loopback } from '../../../dist/base/outbound/networkGuard.js'
+import { openDatabase } from '../../../dist/db/database.js'
+import { startEventDeliverer } from '../../../dist/webhooks/deliverEvents.js'
 
 const { connection, masterKey, lease } = JSON.parse(process.argv[2] ?? '')
 const logger = pino({ level: 'silent' })
@@ -11,6 +12,6 @@ startEventDeliverer({
   masterKey: Buffer.from(masterKey, 'hex'),
   client: createOutboundClient(createNetworkGuard(loopback)),
   logger,
-  onDeliveryAttempted: () => {},
+  metrics: noMetrics,
   lease,
 })

@@ -16,8 +16,8 @@ import {
   keyFromSeed,
   simpleAccount,
   toInterfaceOperation,
-} from '../../../src/devnet/simpleAccount.js'
-import type { Operation } from '../../../src/entrypoint/operation.js'
+} from '../../../src/cli/devnet/simpleAccount.js'
+import type { Operation } from '../../../src/erc4337/operation.js'
 import { result } from '../http/jsonRpc.js'
 import { until } from '../until.js'
 

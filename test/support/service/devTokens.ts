@@ -1,8 +1,8 @@
 import { type Address, createWalletClient, erc20Abi, http, parseAbi } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import type { DevInfo } from '../../../src/cli/devInfo.js'
-import { devKey } from '../../../src/devnet/devKeys.js'
-import type { DevToken } from '../../../src/devnet/devTokens.js'
+import { devKey } from '../../../src/cli/devnet/devKeys.js'
+import type { DevToken } from '../../../src/cli/devnet/devTokens.js'
 import { nodeClient } from './smartAccounts.js'
 
 const faucetAbi = parseAbi(['function faucet(address to, uint256 amount)'])

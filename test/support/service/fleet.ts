@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
 import type { DevInfo } from '../../../src/cli/devInfo.js'
-import { devKey } from '../../../src/devnet/devKeys.js'
-import { isReachable } from '../../../src/store/isReachable.js'
-import { startEmbeddedPostgres } from '../../../src/store/postgres/embeddedPostgres.js'
+import { devKey } from '../../../src/cli/devnet/devKeys.js'
+import { startEmbeddedPostgres } from '../../../src/db/embedded/embeddedPostgres.js'
+import { isReachable } from '../../../src/db/isReachable.js'
+import { LEASES_CHANNEL } from '../../../src/db/leases.js'
 import { type PublicChain, startPublicChain } from '../chain/publicChain.js'
 import { tankDeposit, withBooks } from '../database/books.js'
 import { silent } from '../logger.js'
@@ -28,13 +29,12 @@ export type Fleet = {
   info(): DevInfo
   /** Kills the server; resolves when it answers again. */
   restartDatabase(): Promise<void>
+  /** Lets the time of every lease pass, and the candidates hear of it. */
+  expireLeases(): Promise<void>
   /** Ends every session of the replicas. */
   cutSessions(): Promise<void>
   stop(): Promise<void>
 }
-
-/** Seconds without life after which another process bundles. */
-export const LEASE_SECONDS = 1.5
 
 export async function startFleet(chainId: number): Promise<Fleet> {
   const folder = makeDataFolder()
@@ -44,8 +44,7 @@ export async function startFleet(chainId: number): Promise<Fleet> {
   const tenant = await createTenant(folder, 'fleet')
   const tank = await fillTank(commandsOn(folder, environment), tenant.appId, chainId)
 
-  const flags = ['--data', folder, '--log-level', 'info', '--drain-seconds', '0.3']
-  const args = [...flags, '--lease-seconds', String(LEASE_SECONDS)]
+  const args = ['--data', folder, '--log-level', 'info', '--drain-seconds', '0.3']
   const replicas = (['api', 'api', 'bundler', 'bundler'] as const).map((role) =>
     createReplica(role, args, environment),
   )
@@ -61,6 +60,11 @@ export async function startFleet(chainId: number): Promise<Fleet> {
       await killDatabase(folder)
       await until(() => withBooks(folder, isReachable))
     },
+    expireLeases: () =>
+      withBooks(folder, async (database) => {
+        await sql`with expired as (update leases set expires_at = '-infinity' returning name)
+          select pg_notify(${LEASES_CHANNEL}, name) from expired`.execute(database)
+      }),
     cutSessions: () =>
       withBooks(folder, async (database) => {
         await sql`select pg_terminate_backend(pid) from pg_stat_activity
@@ -78,9 +82,13 @@ export async function startFleet(chainId: number): Promise<Fleet> {
 
 function environmentOf(folder: string, chain: PublicChain) {
   const executorKeys = ['env:EXECUTOR_1', 'env:EXECUTOR_2']
-  return serveEnvironment(folder, servedChain(chain, { resubmitAfter: 2_000, executorKeys }), {
-    EXECUTOR_1: devKey(1),
-    EXECUTOR_2: devKey(2),
-    OWNER_KEY: devKey(3),
-  })
+  return serveEnvironment(
+    folder,
+    servedChain(chain, { facts: { resubmitAfter: 2_000 }, executorKeys }),
+    {
+      EXECUTOR_1: devKey(1),
+      EXECUTOR_2: devKey(2),
+      OWNER_KEY: devKey(3),
+    },
+  )
 }

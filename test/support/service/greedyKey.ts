@@ -1,5 +1,5 @@
 import type { DevInfo } from '../../../src/cli/devInfo.js'
-import { toInterfaceOperation } from '../../../src/devnet/simpleAccount.js'
+import { toInterfaceOperation } from '../../../src/cli/devnet/simpleAccount.js'
 import { type RpcAnswer, result, rpc } from '../http/jsonRpc.js'
 import { dearCode } from './dearCode.js'
 import { devAccount, TARGET } from './devAccount.js'

@@ -10,8 +10,8 @@ import {
 } from 'viem'
 import { foundry } from 'viem/chains'
 import type { DevInfo } from '../../../src/cli/devInfo.js'
-import { depositSlot } from '../../../src/encoding/storageLayout.js'
-import type { Version } from '../../../src/entrypoint/entryPoint.js'
+import { depositSlot } from '../../../src/erc4337/encoding/storageLayout.js'
+import type { Version } from '../../../src/erc4337/entryPoint.js'
 import { result } from '../http/jsonRpc.js'
 
 /** An operation of the interface. */

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import type { DevInfo } from '../../../src/cli/devInfo.js'
-import type { Operation } from '../../../src/entrypoint/operation.js'
+import type { Operation } from '../../../src/erc4337/operation.js'
 import { result } from '../http/jsonRpc.js'
 import { until } from '../until.js'
 import { devAccount } from './devAccount.js'

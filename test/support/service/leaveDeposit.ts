@@ -1,7 +1,7 @@
 import { type Address, createWalletClient, http, parseAbi } from 'viem'
 import { foundry } from 'viem/chains'
 import type { DevInfo } from '../../../src/cli/devInfo.js'
-import { anvilClient } from '../../../src/devnet/anvilClient.js'
+import { anvilClient } from '../../../src/cli/devnet/anvilClient.js'
 import { TARGET } from './devAccount.js'
 import { nodeClient } from './smartAccounts.js'
 

@@ -16,7 +16,7 @@ process.on('exit', () => {
   const wholeViem = files.some((file) => file.endsWith('/viem/_esm/index.js'))
   const parts = {
     'all of viem': wholeViem,
-    'the sender of traces': files.some((file) => file.includes('/dist/traces/otlp/')),
+    'the sender of traces': files.some((file) => file.includes('/dist/telemetry/traces/otlp/')),
   }
   const loaded = Object.keys(parts).filter((part) => parts[part])
   process.stderr.write(`${JSON.stringify([...names, ...loaded].sort())}\n`)

@@ -1,9 +1,9 @@
-import { devKey } from '../../../src/devnet/devKeys.js'
+import { devKey } from '../../../src/cli/devnet/devKeys.js'
 import type { PublicChain } from '../chain/publicChain.js'
 import type { TestDatabase } from '../database/database.js'
 import { databaseUrlOf } from '../database/databaseUrl.js'
 
-type Settings = Readonly<Record<string, unknown>>
+type Settings = Readonly<Record<string, unknown>> & { readonly facts?: object }
 
 /** A chain as the configuration names it, its executor's key in `EXECUTOR`; `settings` beside or instead of these. */
 export function servedChain(
@@ -14,8 +14,8 @@ export function servedChain(
     chainId,
     rpcUrls: [rpcUrl],
     executorKeys: ['env:EXECUTOR'],
-    pollInterval: 50,
     ...settings,
+    facts: { pollInterval: 50, ...settings.facts },
   }
 }
 

@@ -26,8 +26,8 @@ import { privateKeyToAccount } from 'viem/accounts'
 import { signAuthorization } from 'viem/actions'
 import { foundry } from 'viem/chains'
 import type { DevInfo } from '../../../src/cli/devInfo.js'
-import { keyFromSeed } from '../../../src/devnet/simpleAccount.js'
-import type { Version } from '../../../src/entrypoint/entryPoint.js'
+import { keyFromSeed } from '../../../src/cli/devnet/simpleAccount.js'
+import type { Version } from '../../../src/erc4337/entryPoint.js'
 
 const factoryAbi = parseAbi([
   'function createAccount(address owner, uint256 salt) returns (address)',

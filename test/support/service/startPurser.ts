@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { DevInfo } from '../../../src/cli/devInfo.js'
+import { isKept } from '../keptFolders.js'
+import { testLog } from '../logger.js'
 import { nodeKind } from '../nodes/nodeKind.js'
 import { startNode } from '../nodes/startNode.js'
 
@@ -36,7 +38,7 @@ export function makeDataFolder(): string {
 }
 
 export function removeDataFolder(folder: string): void {
-  rmSync(folder, { recursive: true, force: true })
+  if (!isKept(folder)) rmSync(folder, { recursive: true, force: true })
 }
 
 /**
@@ -86,6 +88,7 @@ export async function startService(
     for (const stream of [child.stdout, child.stderr]) {
       createInterface(stream).on('line', (line) => {
         output += `${line}\n`
+        if (testLog !== undefined) process.stderr.write(`${line}\n`)
         if (line.includes('Purser is ready')) resolve()
       })
     }
@@ -129,7 +132,7 @@ export async function startPurser(
   environment: Environment = {},
   cli = CLI,
 ): Promise<RunningPurser> {
-  const own = ['--data', dataFolder, '--port', '0', '--log-level', 'warn']
+  const own = ['--data', dataFolder, '--port', '0', '--log-level', testLog ?? 'warn']
   if (nodeKind() === 'anvil' || args.includes('--rpc-url')) {
     const service = await startService(['dev', ...own, ...args], environment, cli)
     return { ...service, dataFolder, info: readDevInfo(dataFolder) }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { Address, Hex } from 'viem'
-import type { Operation } from '../../../src/entrypoint/operation.js'
-import type { TimeRange } from '../../../src/entrypoint/validationData.js'
+import type { Operation } from '../../../src/erc4337/operation.js'
+import type { TimeRange } from '../../../src/erc4337/validationData.js'
 
 function hex(array: Uint8Array): Hex {
   return `0x${Buffer.from(array).toString('hex')}`

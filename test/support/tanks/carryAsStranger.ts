@@ -1,22 +1,21 @@
 import { createWalletClient, http, parseEther, publicActions } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
-import { keyFromSeed } from '../../../src/devnet/simpleAccount.js'
-import type { Operation } from '../../../src/entrypoint/operation.js'
-import type { EngineChain } from '../chain/engineChain.js'
-import { lower } from './tankChain.js'
+import { keyFromSeed } from '../../../src/cli/devnet/simpleAccount.js'
+import type { Operation } from '../../../src/erc4337/operation.js'
+import { lower, type VersionChain } from '../world/versionChain.js'
 
 /**
  * Carries the operation to the chain as any stranger can, for the lowest tip, with himself as
  * beneficiary. All amounts are wei, by balances.
  */
-export async function carryAsStranger(chain: EngineChain, op: Operation) {
+export async function carryAsStranger(chain: VersionChain, op: Operation) {
   const stranger = privateKeyToAccount(keyFromSeed('stranger'))
   await chain.fund(stranger.address, parseEther('10'))
   const wallet = createWalletClient({
     account: stranger,
     chain: { ...foundry, id: chain.chainId },
-    transport: http(chain.anvil.rpcUrl),
+    transport: http(chain.anvil.url),
     pollingInterval: 20,
   }).extend(publicActions)
   const { address } = stranger

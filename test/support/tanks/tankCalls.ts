@@ -8,11 +8,11 @@ import {
   type Hex,
   parseAbiParameters,
 } from 'viem'
-import { abi as tank06Abi } from '../../../src/contracts/generated/Tank06.js'
-import { abi as tank07Abi } from '../../../src/contracts/generated/Tank07.js'
-import type { Operation } from '../../../src/entrypoint/operation.js'
-import type { TimeRange } from '../../../src/entrypoint/validationData.js'
-import { revertReasonOf, type TankChain } from './tankChain.js'
+import { abi as tank06Abi } from '../../../src/chain/contracts/generated/Tank06.js'
+import { abi as tank07Abi } from '../../../src/chain/contracts/generated/Tank07.js'
+import type { Operation } from '../../../src/erc4337/operation.js'
+import type { TimeRange } from '../../../src/erc4337/validationData.js'
+import { revertReasonOf, type VersionChain } from '../world/versionChain.js'
 
 const HASH: Hex = `0x${'00'.repeat(32)}`
 
@@ -50,7 +50,7 @@ export function operation07(op: Operation) {
 
 /** The answer of the operation's tank for `op`. */
 export function hashFromTank(
-  { wallet, version }: TankChain,
+  { wallet, version }: VersionChain,
   op: Operation,
   { validUntil, validAfter }: TimeRange,
 ): Promise<Hex> {
@@ -72,7 +72,7 @@ export function hashFromTank(
 }
 
 /** Calldata of validatePaymasterUserOp, as the EntryPoint sends it. */
-export function encodeValidation({ version }: TankChain, op: Operation): Hex {
+export function encodeValidation({ version }: VersionChain, op: Operation): Hex {
   const functionName = 'validatePaymasterUserOp'
   return version === '0.6'
     ? encodeFunctionData({ abi: tank06Abi, functionName, args: [operation06(op), HASH, 0n] })
@@ -88,7 +88,7 @@ export type TankAnswer = {
 
 /** The tank's answer to validatePaymasterUserOp, or the text it reverts with. */
 export async function askTank(
-  chain: TankChain,
+  chain: VersionChain,
   op: Operation,
   from: Address = chain.entryPoint.address,
 ): Promise<TankAnswer | string> {

@@ -1,7 +1,7 @@
 import { type Address, hexToNumber, parseAbi, sliceHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import type { DevToken } from '../../../src/devnet/devTokens.js'
-import { keyFromSeed } from '../../../src/devnet/simpleAccount.js'
+import type { DevToken } from '../../../src/cli/devnet/devTokens.js'
+import { keyFromSeed } from '../../../src/cli/devnet/simpleAccount.js'
 import type { Permit } from '../../../src/paymaster/tokenData.js'
 import type { TokenTankChain } from './tokenTankChain.js'
 

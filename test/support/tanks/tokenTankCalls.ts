@@ -1,7 +1,7 @@
 import { encodeFunctionData, type Hex, zeroHash } from 'viem'
-import { abi as tank06Abi } from '../../../src/contracts/generated/TokenTank06.js'
-import { abi as tank07Abi } from '../../../src/contracts/generated/TokenTank07.js'
-import type { Operation } from '../../../src/entrypoint/operation.js'
+import { abi as tank06Abi } from '../../../src/chain/contracts/generated/TokenTank06.js'
+import { abi as tank07Abi } from '../../../src/chain/contracts/generated/TokenTank07.js'
+import type { Operation } from '../../../src/erc4337/operation.js'
 import { operation06, operation07 } from './tankCalls.js'
 import type { TokenTankChain } from './tokenTankChain.js'
 

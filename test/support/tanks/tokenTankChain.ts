@@ -8,18 +8,17 @@ import {
   zeroAddress,
 } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
-import { DETERMINISTIC_DEPLOYER, deployment } from '../../../src/contracts/deployments.js'
-import { anvilClient } from '../../../src/devnet/anvilClient.js'
-import { devTokens } from '../../../src/devnet/devTokens.js'
-import { keyFromSeed } from '../../../src/devnet/simpleAccount.js'
-import type { Anvil } from '../../../src/devnet/startAnvil.js'
-import type { Version } from '../../../src/entrypoint/entryPoint.js'
-import type { Operation } from '../../../src/entrypoint/operation.js'
-import { tankImplementation } from '../../../src/paymaster/tank/tankAddress.js'
-import { signTokenPayment } from '../../../src/paymaster/token/signTokenPayment.js'
+import { DETERMINISTIC_DEPLOYER, deployment } from '../../../src/chain/contracts/deployments.js'
+import { devTokens } from '../../../src/cli/devnet/devTokens.js'
+import { keyFromSeed } from '../../../src/cli/devnet/simpleAccount.js'
+import type { Version } from '../../../src/erc4337/entryPoint.js'
+import type { Operation } from '../../../src/erc4337/operation.js'
+import { signTokenPayment } from '../../../src/paymaster/createTokenPaymaster.js'
+import { tankImplementations } from '../../../src/paymaster/tank/tankAddress.js'
 import type { Permit, TokenQuote } from '../../../src/paymaster/tokenData.js'
 import { compileSolidity } from '../chain/compileSolidity.js'
-import { lower, openTankChain, SIGNER_A } from './tankChain.js'
+import { lower, SIGNER_A, type VersionChain } from '../world/versionChain.js'
+import { useVersionChain } from '../world.js'
 
 function source(name: string): string {
   return readFileSync(new URL(`../contracts/${name}.sol`, import.meta.url), 'utf8')
@@ -103,11 +102,10 @@ export function blocking(token: Address, account: Address, refusal: number): Use
   }
 }
 
-/** A chain for tests of token tanks of `version`; maybe one that runs. */
-export async function openTokenTankChain(version: Version, chainId = 31337, running?: Anvil) {
-  const chain = await openTankChain(version, chainId, running)
-  const { wallet, entryPoint, transact } = chain
-  const implementation = tankImplementation('token', version, 2).address
+/** What tests of token tanks do on a chain. */
+export function tokenTankChain(chain: VersionChain) {
+  const { version, chainId, tester, wallet, entryPoint, transact } = chain
+  const implementation = tankImplementations.token[version].address
 
   const deployOdd = async (name: OddToken): Promise<Address> => {
     const { address, deployData } = deployment(contracts[name]!.bytecode)
@@ -132,7 +130,7 @@ export async function openTokenTankChain(version: Version, chainId = 31337, runn
   /** Makes the address of `seed`'s key an account with `amount` of `token`, and gives the address. */
   const createUser = async (seed: string, token: Address, amount = 10n ** 9n): Promise<Address> => {
     const address = lower(privateKeyToAddress(keyFromSeed(seed)))
-    await anvilClient(chain.anvil.rpcUrl).setCode({
+    await tester.setCode({
       address,
       bytecode: contracts.TokenUser!.runtime,
     })
@@ -140,9 +138,18 @@ export async function openTokenTankChain(version: Version, chainId = 31337, runn
     return address
   }
 
+  /** One TokenUser for all nodes, also for those that place no code, with `amount` of `token`. */
+  const deployUser = async (token: Address, amount = 10n ** 10n): Promise<Address> => {
+    const { address, deployData } = deployment(contracts.TokenUser!.bytecode)
+    if ((await tester.getCode({ address })) === undefined)
+      await transact(DETERMINISTIC_DEPLOYER, deployData)
+    await mint(token, lower(address), amount)
+    return lower(address)
+  }
+
   /** A transaction of `account` itself, as one that has a key would send it. */
   const asUser = async (account: Address, { to, data }: UserCall) => {
-    const anvil = anvilClient(chain.anvil.rpcUrl)
+    const anvil = tester
     await anvil.setBalance({ address: account, value: 10n ** 18n })
     await anvil.impersonateAccount({ address: account })
     const request = { from: account, to, data, gas: numberToHex(1_000_000) }
@@ -210,7 +217,7 @@ export async function openTokenTankChain(version: Version, chainId = 31337, runn
         paymaster: op.paymaster!,
         paymasterPostOpGasLimit: version === '0.6' ? 0n : quote.postOpGas,
       },
-      { entryPoint, chainId, contract: 2 },
+      { entryPoint, chainId },
       { quote, permit },
       { address: lower(privateKeyToAddress(SIGNER_A)), key: SIGNER_A },
     )
@@ -224,6 +231,7 @@ export async function openTokenTankChain(version: Version, chainId = 31337, runn
     balanceOf,
     mint,
     createUser,
+    deployUser,
     setValidationLeaves,
     asUser,
     userOp,
@@ -232,4 +240,14 @@ export async function openTokenTankChain(version: Version, chainId = 31337, runn
   }
 }
 
-export type TokenTankChain = Awaited<ReturnType<typeof openTokenTankChain>>
+/** As above, on a chain of its own for all tests of a file or a `describe`. */
+export function useTokenTankChain(version: Version): () => TokenTankChain {
+  const chain = useVersionChain(version)
+  let made: TokenTankChain | undefined
+  return () => {
+    made ??= tokenTankChain(chain())
+    return made
+  }
+}
+
+export type TokenTankChain = ReturnType<typeof tokenTankChain>

@@ -47,7 +47,7 @@ function limitsOf({ methods, allowedOrigins, allowedIps, quotas }: Key): string 
 
 type KeysProps = { readonly app: App; readonly openId: string | undefined }
 
-/** The keys of an app, and beside them the one that is open. */
+/** The keys of an app, and the open one. */
 export function Keys({ app, openId }: KeysProps) {
   const path = `/apps/${app.id}/keys`
   const query = useQuery<Page<Key>>(path)

@@ -33,7 +33,7 @@ export function EditApp({ app, onDone, onClose }: EditAppProps) {
       </Field>
       <Field
         label="Shown as the one who pays"
-        hint="Wallets show it beside a sponsored operation (ERC-7677). Empty: nobody."
+        hint="Wallets show it with a sponsored operation (ERC-7677). Empty: no name."
       >
         <input
           name="sponsor"

@@ -41,7 +41,7 @@ const columns: readonly Column<AuditEntry>[] = [
   { name: 'From', shown: 'widest', cell: ({ ip }) => ip ?? '–' },
 ]
 
-/** Who changed what: a list, and beside it the entry that is open. */
+/** The audit log: a list and the open entry. */
 export function Audit() {
   const { path, search } = place.value
   const openId = path.split('/')[1]

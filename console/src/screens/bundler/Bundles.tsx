@@ -48,7 +48,7 @@ const columns: readonly Column<Bundle>[] = [
 
 type BundlesProps = { readonly chainId: number; readonly openId: string | undefined }
 
-/** The transactions of the executors, and beside them the one that is open. */
+/** The transactions of the executors, and the open one. */
 export function Bundles({ chainId, openId }: BundlesProps) {
   const keyOf = ({ bundleId }: Bundle) => bundleId
   const list = useList<Bundle>(`/chains/${chainId}/bundles`, {}, keyOf, () => openId !== undefined)

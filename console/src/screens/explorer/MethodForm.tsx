@@ -155,9 +155,7 @@ export function MethodForm({ method, app, chainIds }: MethodFormProps) {
             isAsking.value = false
           }}
         >
-          <p class="warn">
-            The operation goes to the chain for real, and whoever pays for it pays.
-          </p>
+          <p class="warn">This sends the operation to the chain and spends real gas.</p>
         </ActionDialog>
       )}
     </>

@@ -24,6 +24,12 @@ export function Calls({ calls }: { readonly calls: readonly Call[] | null }) {
                 with <Amount wei={call.value} />
               </>
             )}
+            {call.delegator !== null && (
+              <>
+                {' '}
+                for delegator <Hex value={call.delegator} what="the delegator" />
+              </>
+            )}
             {call.delegate && <span class="tag doubt">delegatecall</span>}
             {call.function !== null && call.function.args.length > 0 && (
               <dl class="args">

@@ -41,7 +41,7 @@ export function Cancel({ chainId, hash, onDone }: CancelProps) {
         >
           <p class="warn">
             Purser drops it, with those of the same sender that wait behind it. Its signature stays
-            valid: whoever else has it can still include it until the account uses its nonce
+            valid: anyone else who has it can still submit it until the account uses its nonce
             otherwise.
           </p>
         </ActionDialog>

@@ -65,7 +65,7 @@ export function EmptyList({
 
 type NothingOfProps = { readonly code: string; readonly hrefOfAll: string }
 
-/** Nothing has this code: what the code means all the same, for whoever met it elsewhere. */
+/** Nothing has this code: explains it anyway, for users who met it elsewhere. */
 function NothingOf({ code, hrefOfAll }: NothingOfProps) {
   const { data } = useQuery<Explanation>('/explain', { code })
   return (

@@ -93,6 +93,9 @@ function Detail({ detail, appName, onChanged }: DetailProps) {
               <Amount wei={detail.maxCost} isMost />
             </span>
           </Fact>
+          {detail.attribution !== null && (
+            <Fact name="Attributed to">{detail.attribution.codes.join(', ')}</Fact>
+          )}
           <Fact name="Paid by">
             {detail.paymaster === null ? (
               'the sender'

@@ -18,7 +18,7 @@ import { RefusalPanel } from './RefusalPanel.js'
 import { useCounts } from './useCounts.js'
 import { beginOf, queryOf, viewOf, views } from './views.js'
 
-/** Operations and what was refused: a list by what became of them, and beside it the one that is open. */
+/** Operations and rejected requests: a list by outcome, and the open one. */
 export function Operations() {
   const { path, search } = place.value
   const [list = '', ...rest] = path.split('/')

@@ -1,7 +1,7 @@
 import type { Explanation } from '../../api/shapes.js'
 import { plainly } from '../../parts/format.js'
 
-const menders: Readonly<Record<Explanation['culprit'], string>> = {
+const fixers: Readonly<Record<Explanation['culprit'], string>> = {
   user: 'the person with the account',
   app: 'the developer of the app',
   operator: 'the operator of Purser',
@@ -15,7 +15,7 @@ type RemedyProps = {
   readonly explanation: Explanation | null
 }
 
-/** Why it is not fine: what was said, what that means, who can mend it and how. */
+/** Why it is not fine: what was said, what that means, who can fix it and how. */
 export function Remedy({ code, message, explanation }: RemedyProps) {
   return (
     <section class="remedy" aria-label="Why, and what to do">
@@ -32,7 +32,7 @@ export function Remedy({ code, message, explanation }: RemedyProps) {
             ))}
           </ol>
           <p class="muted">
-            Can be mended by {menders[explanation.culprit]}. More in <code>{explanation.docs}</code>
+            Can be fixed by {fixers[explanation.culprit]}. More in <code>{explanation.docs}</code>
           </p>
         </>
       )}

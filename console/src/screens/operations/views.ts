@@ -12,7 +12,7 @@ export const views = [
 export type View = (typeof views)[number]
 export type ListName = View['list']
 
-/** The view that an address asks for; what is open beside it decides where the address does not say. */
+/** The view that an address asks for; the open panel decides where the address does not say. */
 export function viewOf(name: string | null, list: string): View {
   const asked = views.find(({ view }) => view === name)
   const fitting = views.find((each) => each.list === list)

@@ -2,7 +2,7 @@ import { type Query, useQuery } from '../../api/query.js'
 import { session } from '../../api/session.js'
 import type { Chain, Executor, Page } from '../../api/shapes.js'
 import { Amount } from '../../parts/Amount.js'
-import { grouped } from '../../parts/format.js'
+import { grouped, momentOf } from '../../parts/format.js'
 import { Hex } from '../../parts/Hex.js'
 import { Loaded } from '../../parts/Loaded.js'
 
@@ -18,6 +18,12 @@ export function Chains({ chains }: { readonly chains: Query<Page<Chain>> }) {
               <li key={chain.chainId}>
                 <span>
                   {chain.chainId} <span class="muted">· {versionsOf(chain)}</span>
+                  {chain.coming && (
+                    <span class="muted">
+                      {' '}
+                      · {chain.coming.fork} from {momentOf(chain.coming.at)}
+                    </span>
+                  )}
                 </span>
                 <span>{chain.head === null ? 'no block' : `block ${grouped(chain.head)}`}</span>
                 <span class={chain.bundled ? 'muted' : 'tag bad'}>

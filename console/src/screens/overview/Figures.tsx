@@ -76,7 +76,7 @@ function Figure({ name, href, note, children }: FigureProps) {
   )
 }
 
-/** wei with three digits that matter: there is no room for more. */
+/** wei with three significant digits: more do not fit. */
 function roughly(wei: bigint): string {
   const unit = 10n ** BigInt(Math.max(0, String(wei).length - 3))
   return String((wei / unit) * unit)

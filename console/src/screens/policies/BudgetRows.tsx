@@ -8,7 +8,7 @@ type BudgetRowsProps = {
   onChange(budgets: readonly Budget[]): void
 }
 
-const subjects = ['operation', 'sender', 'app', 'account'] as const
+const subjects = ['operation', 'sender', 'delegator', 'app', 'account'] as const
 const windows = ['never', 'hour', 'day', 'week', 'month'] as const
 const windowNames = {
   never: 'ever',

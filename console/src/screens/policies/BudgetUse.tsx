@@ -43,7 +43,9 @@ function Use({ of, apps }: { readonly of: PolicyBudget; readonly apps: readonly 
   const textOf = (amount: bigint) => amountOf(unit, amount)
   const most = BigInt(limit)
   const shown =
-    subjects.length > 0 || per === 'sender' ? subjects : [{ subject: '', used: '0', settled: '0' }]
+    subjects.length > 0 || per === 'sender' || per === 'delegator'
+      ? subjects
+      : [{ subject: '', used: '0', settled: '0' }]
   return (
     <div class="use">
       <h3>
@@ -88,7 +90,7 @@ function windowText({ window }: PolicyBudget): string {
 
 function nameOf(per: PolicyBudget['per'], subject: string, apps: readonly App[]): string {
   if (per === 'account') return 'The account'
-  if (per === 'sender') return shortOf(subject)
+  if (per === 'sender' || per === 'delegator') return shortOf(subject)
   return (
     apps.find(({ id }) => id === subject)?.name ?? (subject === '' ? 'The app' : shortOf(subject))
   )

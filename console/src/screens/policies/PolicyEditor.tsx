@@ -190,7 +190,7 @@ export function PolicyEditor({ apps, stored, onSaved }: EditorProps) {
               }}
             />
           ) : terms === undefined ? (
-            <p class="warn">The JSON is not complete: mend it there first.</p>
+            <p class="warn">The JSON is not complete: fix it there first.</p>
           ) : (
             <PolicyForm terms={terms} served={served ?? []} mistakes={mistakes} onChange={change} />
           )}

@@ -43,7 +43,7 @@ export function PolicyList({ apps }: { readonly apps: readonly App[] }) {
               <Empty title="No policy: everything is sponsored">
                 <p>
                   A policy says whom and what an app sponsors: chains, senders, calls, fees, and
-                  budgets of wei, USD or operations. Without one, whoever has a key can spend what
+                  budgets of wei, USD or operations. Without one, anyone with a key can spend what
                   is in the tank.
                 </p>
               </Empty>

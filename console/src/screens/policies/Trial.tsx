@@ -53,7 +53,7 @@ export function Trial({ apps, appId, policyId, terms, isChanged }: TrialProps) {
       isBusy.value = false
     }
   }
-  // Whoever comes from a refusal sees at once what the policy says of it.
+  // Opened from a refusal, it shows at once what the policy decides about it.
   const isReady = terms !== undefined && outcome.value === undefined
   useEffect(() => {
     if (linked !== undefined && isReady) void run()

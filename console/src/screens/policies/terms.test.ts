@@ -42,7 +42,7 @@ test('terms in short parts', () => {
   expect(partsOf({})).toEqual([])
 })
 
-test('a policy that is off, and a budget that counts anew, are told of', () => {
+test('a policy that is off, and a budget that counts anew, cause a warning', () => {
   const of = (window: 'day' | 'week'): Terms => ({
     budgets: [{ per: 'sender', limit: { count: 1 }, window }],
   })

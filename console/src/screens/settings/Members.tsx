@@ -117,7 +117,7 @@ export function Members() {
       {link.value !== undefined && (
         <OnceDialog
           title="The invitation"
-          text="Whoever opens this link first joins with the role; it is good for seven days. It is shown this once."
+          text="The first person who opens this link joins with the role. It expires in seven days and is shown only once."
           values={[['link', link.value]]}
           onClose={() => {
             link.value = undefined

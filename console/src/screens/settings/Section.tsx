@@ -19,7 +19,7 @@ type SectionProps<Row> = {
   isOver?(row: Row): boolean
   /** What an empty list says. */
   readonly empty: string
-  /** Buttons beside the title. */
+  /** Buttons next to the title. */
   readonly children?: ComponentChildren
 }
 

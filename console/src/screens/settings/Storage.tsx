@@ -3,7 +3,7 @@ import type { Page, StoredTable } from '../../api/shapes.js'
 import { bytesOf, grouped } from '../../parts/format.js'
 import { Section } from './Section.js'
 
-/** How much room each table of the database takes. */
+/** How much disk space each table of the database uses. */
 export function Storage() {
   const query = useQuery<Page<StoredTable>>('/storage')
   return (

@@ -51,7 +51,7 @@ export function Setup() {
             disabled={token === ''}
           />
           <span class="muted">
-            {SHORTEST} characters or more. Whoever is a user already names the present one.
+            {SHORTEST} characters or more. Existing users enter their current one.
           </span>
         </label>
         <button type="submit" class="primary" disabled={isBusy.value || token === ''}>

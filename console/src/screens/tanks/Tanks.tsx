@@ -21,7 +21,7 @@ import { NewTank } from './NewTank.js'
 import { TankPanel } from './TankPanel.js'
 import './tanks.css'
 
-/** The tanks of the account, and beside them the one of the address: `tanks/APP/TANK`. */
+/** The tanks of the account, and the open one: `tanks/APP/TANK`. */
 export function Tanks() {
   const isOfAccount = accountId.value !== undefined
   const [, , tankId] = place.value.path.split('/')
@@ -41,7 +41,7 @@ export function Tanks() {
   const open = tanks.data?.items.find(({ id }) => id === tankId)
   return (
     <Split
-      beside={
+      panel={
         tankId === undefined ? undefined : open === undefined ? (
           <Absent query={tanks} what="tank" all="All tanks" href={hrefOf('tanks')} />
         ) : (

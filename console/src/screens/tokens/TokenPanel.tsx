@@ -126,7 +126,7 @@ function SourceNames({
       )}
       {updatedAt !== null && (
         <span>
-          told <Age at={updatedAt} /> ago
+          updated <Age at={updatedAt} /> ago
         </span>
       )}
       {heartbeat !== null && <span>stale after {spanOf(heartbeat * 1_000)}</span>}

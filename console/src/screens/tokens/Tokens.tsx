@@ -17,7 +17,7 @@ import { Price, Trust } from './Price.js'
 import { markupOf, oldestOf, takenOf } from './prices.js'
 import { TokenPanel } from './TokenPanel.js'
 
-/** The tokens that gas can be paid with, and beside them the one of the address: `tokens/CHAIN/ADDRESS`. */
+/** The tokens that gas can be paid with, and the open one: `tokens/CHAIN/ADDRESS`. */
 export function Tokens() {
   const isOfAccount = accountId.value !== undefined
   const [, chain, address] = place.value.path.split('/')
@@ -28,7 +28,7 @@ export function Tokens() {
   const open = tokens.data?.items.find((token) => keyOf(token) === key)
   return (
     <Split
-      beside={
+      panel={
         key === undefined ? undefined : open === undefined ? (
           <Absent query={tokens} what="token" all="All tokens" href={hrefOf('tokens')} />
         ) : (

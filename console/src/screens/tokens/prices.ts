@@ -2,7 +2,7 @@ import type { Token } from '../../api/shapes.js'
 import { decimalOf } from '../../parts/amounts.js'
 import { grouped } from '../../parts/format.js'
 
-/** The time of the oldest figure behind the price: when a feed was told it, else when the sources were asked. */
+/** The time of the oldest figure behind the price: when a feed was updated, else when the sources were asked. */
 export function oldestOf({
   sources,
   readAt,

@@ -35,7 +35,7 @@ const columns: readonly Column<Webhook>[] = [
   { name: 'Within', shown: 'wide', isNumber: true, cell: ({ deadlineMs }) => `${deadlineMs} ms` },
 ]
 
-/** The webhooks that approve sponsorships of an app, and beside them the one that is open. */
+/** The webhooks that approve sponsorships of an app, and the open one. */
 export function Approvals({ app, openId, head }: ListProps) {
   const path = `/apps/${app.id}/webhooks`
   const webhooks = useQuery<Page<Webhook>>(path)

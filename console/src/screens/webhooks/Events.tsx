@@ -27,7 +27,7 @@ const columns: readonly Column<Subscription>[] = [
   },
 ]
 
-/** Where the events of an app go, and beside it the one that is open. */
+/** Where the events of an app go, and the open webhook. */
 export function Events({ app, openId, head }: ListProps) {
   const path = `/apps/${app.id}/subscriptions`
   const subscriptions = useQuery<Page<Subscription>>(path)

@@ -23,7 +23,7 @@ export type ListProps = {
   readonly head: ComponentChildren
 }
 
-/** What is open beside the list tells it. */
+/** The open panel reports it. */
 export type PanelActs = { onChanged(): void; onSecret(secret: string): void }
 
 type Making<Row> = {
@@ -34,7 +34,7 @@ type Making<Row> = {
   readonly codes: readonly (readonly [name: string, text: string])[]
   readonly fields: ComponentChildren
   bodyOf(form: FormData): object
-  /** What was made, of the answer, beside its secret. */
+  /** The created webhook of the answer, without its secret. */
   madeOf(answer: Readonly<Record<string, unknown>>): Row
 }
 
@@ -57,7 +57,7 @@ type WebhookListProps<Row> = {
   panelOf(row: Row, acts: PanelActs): ComponentChildren
 }
 
-/** Webhooks of one kind of an app, beside them the one that is open; a new one shows its secret once. */
+/** Webhooks of one kind of an app, and the open one; a new one shows its secret once. */
 export function WebhookList<Row extends { readonly active: boolean }>({
   query,
   making,
@@ -72,7 +72,7 @@ export function WebhookList<Row extends { readonly active: boolean }>({
   }
   return (
     <Split
-      beside={
+      panel={
         openId === undefined ? undefined : open === undefined ? (
           <Absent query={query} what="webhook" all="All webhooks" href={hrefOf(of.all)} />
         ) : (

@@ -1,28 +1,15 @@
-import type { Address } from 'viem'
-import { contracts } from '../../../admin/contracts.js'
 import { defined } from '../../../base/defined.js'
-import { InvalidFieldError, NotFoundError } from '../../../errors/restErrors.js'
-import { explain, explainError } from '../../../explain/explain.js'
-import { findRefusal, listRefusals, type StoredRefusal } from '../../../store/records/refusals.js'
-import { isUuid } from '../../../store/uuid.js'
+import { explain, explainError } from '../../../base/errors/explain.js'
+import { InvalidFieldError, NotFoundError } from '../../../base/errors/restErrors.js'
+import { isUuid } from '../../../db/uuid.js'
+import { findRefusal, listRefusals, type StoredRefusal } from '../../../records/refusals.js'
+import { contracts } from '../../contracts/contracts.js'
+import { camelCased } from '../camelCased.js'
 import { type Route, serve } from '../route.js'
+import { dateOf, lower } from './overview.js'
 
-function encode(stored: StoredRefusal) {
-  return {
-    refusalId: stored.id,
-    at: stored.at,
-    appId: stored.app_id,
-    keyId: stored.key_id,
-    chainId: Number(stored.chain_id),
-    method: stored.method,
-    entryPoint: stored.entry_point,
-    sender: stored.sender,
-    nonce: stored.nonce === null ? null : String(stored.nonce),
-    code: stored.code,
-    rule: stored.rule,
-    message: stored.message,
-    requestId: stored.request_id,
-  }
+function encodeRefusal(stored: StoredRefusal) {
+  return { ...camelCased(stored), refusalId: stored.id }
 }
 
 function parsed(text: string | null): unknown {
@@ -38,20 +25,20 @@ export const refusalRoutes: readonly Route[] = serve(contracts.refusal)({
     const filter = defined({
       ...same,
       accountId: caller.accountId,
-      sender: sender?.toLowerCase() as Address | undefined,
-      from: from === undefined ? undefined : new Date(from),
-      until: until === undefined ? undefined : new Date(until),
+      sender: lower(sender),
+      from: dateOf(from),
+      until: dateOf(until),
     })
     if (before !== undefined && !isUuid(before))
       throw new InvalidFieldError('before', 'must be the `next` of an earlier answer')
     const { items, next } = await listRefusals(context.database, filter, { limit, before })
-    return { items: items.map(encode), next }
+    return { items: items.map(encodeRefusal), next }
   },
   async 'GET /refusals/{refusalId}'({ context, caller, params }) {
     const stored = await findRefusal(context.database, params.refusalId, caller.accountId)
-    if (stored === undefined) throw new NotFoundError('Refusal')
+    if (stored === undefined) return undefined
     return {
-      ...encode(stored),
+      ...encodeRefusal(stored),
       data: parsed(stored.data),
       request: parsed(stored.request),
       explanation: explainError(stored) ?? null,

@@ -1,18 +1,18 @@
 import { formatUnits } from 'viem/utils'
-import { contracts } from '../../../admin/contracts.js'
 import type { PriceSourceDefinition } from '../../../chain/definition/tokenDefinition.js'
-import type { TokenBook } from '../../../paymaster/tokenBooks.js'
-import type { TokenPrice } from '../../../prices/tokenPrices.js'
 import {
   type AccountCollected,
   listCollectedOfAccount,
-} from '../../../store/ledger/tokenPayments.js'
+} from '../../../paymaster/ledger/tokenPayments.js'
+import type { TokenPrice } from '../../../paymaster/prices/createPrices.js'
+import type { TokenBook } from '../../../paymaster/tokenBooks.js'
+import { contracts } from '../../contracts/contracts.js'
 import { type Route, serve } from '../route.js'
 
 /** Decimals of the prices of sources. */
 const PRICE_DECIMALS = 18
 
-function encode({ chainId, appId: _, payments, missed, ...rest }: TokenBook) {
+function encodeToken({ chainId, appId: _, payments, missed, ...rest }: TokenBook) {
   return {
     ...rest,
     chainId: Number(chainId),
@@ -86,13 +86,10 @@ export const tokenRoutes: readonly Route[] = serve(contracts.token)({
     ])
     const takenOf = (chainId: number, token: string) =>
       takings.find((each) => Number(each.chainId) === chainId && each.token === token)
-    return {
-      items: ofChains.flatMap(({ chainId, prices }) =>
-        prices.map((each) => encodePrice(chainId, each, takenOf(chainId, each.token.address))),
-      ),
-    }
+    return ofChains.flatMap(({ chainId, prices }) =>
+      prices.map((each) => encodePrice(chainId, each, takenOf(chainId, each.token.address))),
+    )
   },
-  'GET /apps/{appId}/tokens': async ({ context, app }) => ({
-    items: (await context.tokenBooks(app.id)).map(encode),
-  }),
+  'GET /apps/{appId}/tokens': async ({ context, app }) =>
+    (await context.tokenBooks(app.id)).map(encodeToken),
 })

@@ -1,25 +1,33 @@
-import type { EntryPoint } from '../../../entrypoint/entryPoint.js'
-import { UnsupportedEntryPointError } from '../../../errors/requestErrors.js'
-import type { ChainServices } from '../../services.js'
-import { decodeAddress } from './bytes.js'
-
-/** The part of a chain that decoding needs. */
-export type DecodeContext = Pick<ChainServices, 'chainId' | 'entryPoints'>
+import {
+  InvalidParamsError,
+  UnsupportedEntryPointError,
+} from '../../../base/errors/requestErrors.js'
+import type { EntryPoint } from '../../../erc4337/entryPoint.js'
+import { address, type DecodeContext, decodeAddress, type Input, integer } from './values.js'
 
 /** An EntryPoint that the chain has. */
 export function decodeEntryPoint(
   value: unknown,
   field: string,
-  { entryPoints }: DecodeContext,
+  { entryPoints }: Pick<DecodeContext, 'entryPoints'>,
 ): EntryPoint {
-  const address = decodeAddress(value, field)
-  const entryPoint = entryPoints.get(address)
-  if (entryPoint === undefined)
-    throw new UnsupportedEntryPointError(address, [...entryPoints.keys()])
+  const named = decodeAddress(value, field)
+  const entryPoint = entryPoints.get(named)
+  if (entryPoint === undefined) throw new UnsupportedEntryPointError(named, [...entryPoints.keys()])
   return entryPoint
 }
 
-/** [entryPoint] */
-export function decodeEntryPointParams([address]: readonly unknown[], chain: DecodeContext) {
-  return { entryPoint: decodeEntryPoint(address, 'params[0]', chain) }
+export const entryPoint: Input<EntryPoint> = { json: address.json, decode: decodeEntryPoint }
+
+/** The id of the chain of the URL: a request for another chain came to the wrong URL. */
+export const chainId: Input<number> = {
+  json: integer(0).json,
+  decode: (value, field, chain) => {
+    const named = integer(0).decode(value, field, chain)
+    if (named === chain.chainId) return named
+    throw new InvalidParamsError(
+      field,
+      `is chain ${named}, this URL serves chain ${chain.chainId}.`,
+    )
+  },
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { address } from '../../../../test/support/http/apiFixtures.js'
-import { PurserError } from '../../../errors/purserError.js'
+import { PurserError } from '../../../base/errors/purserError.js'
 import { decodeStateOverride } from './stateOverride.js'
 
 function decode(value: unknown) {

@@ -1,10 +1,22 @@
 import type { Address, Hex } from 'viem'
 import { numberToHex } from 'viem/utils'
-import type { StateOverride } from '../../../chain/stateOverride.js'
-import { InvalidParamsError } from '../../../errors/requestErrors.js'
-import { decodeAddress, decodeBytes, decodeWord, MAX_CODE_BYTES } from './bytes.js'
-import { decodeObject, member } from './members.js'
-import { decodeQuantity } from './quantity.js'
+import { z } from 'zod'
+import { InvalidParamsError } from '../../../base/errors/requestErrors.js'
+import type { StateOverride } from '../../../chain/ethCall.js'
+import {
+  addressJson,
+  bytesIn,
+  decodeAddress,
+  decodeBytes,
+  decodeObject,
+  decodeQuantity,
+  decodeWord,
+  type Input,
+  MAX_CODE_BYTES,
+  member,
+  quantity,
+  shortWordJson,
+} from './values.js'
 
 const MAX_ACCOUNTS = 100
 const MAX_SLOTS = 1_000
@@ -30,7 +42,23 @@ export function decodeStateOverride(value: unknown, field: string): StateOverrid
   return Object.fromEntries(accounts)
 }
 
-const overridable = ['balance', 'nonce', 'code', 'state', 'stateDiff']
+const slots = z.record(shortWordJson, shortWordJson)
+const account = z.strictObject({
+  balance: quantity.json.optional(),
+  nonce: quantity.json.optional(),
+  code: bytesIn.optional(),
+  state: slots.optional(),
+  /** Refused together with `state`. */
+  stateDiff: slots.optional(),
+})
+const overridable = Object.keys(account.shape)
+
+/** The state of accounts for the time of one simulation. */
+export const stateOverride: Input<StateOverride | undefined> = {
+  json: z.record(addressJson, account).nullable().meta({ id: 'StateOverride' }).optional(),
+  decode: (value, field) =>
+    value === undefined || value === null ? undefined : decodeStateOverride(value, field),
+}
 
 function decodeAccount(value: unknown, field: string): AccountOverride {
   const object = decodeObject(value, field)

@@ -1,25 +1,25 @@
 import type { Command } from 'commander'
-import { invite, offerPassword, type ShownInvitation } from '../../../access/invitations.js'
+import { userRoutes } from '../../../api/admin/routes/people.js'
+import { ConfigError } from '../../../base/errors/configError.js'
+import { roles } from '../../../base/vocabulary.js'
+import type { Config } from '../../../config/options.js'
+import type { Database } from '../../../db/database.js'
+import { findAccount } from '../../../tenants/accounts.js'
+import { audited } from '../../../tenants/audit.js'
+import { requireEmail } from '../../../tenants/people/email.js'
+import { invite, offerPassword, type ShownInvitation } from '../../../tenants/people/invitations.js'
+import { createPasswords, requireGoodPassword } from '../../../tenants/people/passwords.js'
 import {
   changePassword,
   changeUser,
   createUser,
-  requireEmail,
-} from '../../../access/manageUsers.js'
-import { createPasswords } from '../../../access/passwords.js'
-import { requireGoodPassword } from '../../../access/requireGoodPassword.js'
-import type { Config } from '../../../config/options.js'
-import { ConfigError } from '../../../errors/configError.js'
-import type { Database } from '../../../store/database.js'
-import { findUserByEmail, listUsers, type User } from '../../../store/people/users.js'
-import { findAccount } from '../../../store/tenants/accounts.js'
-import { audited } from '../../../store/tenants/audit.js'
-import { roles } from '../../../tenancy/roles.js'
+  findUserByEmail,
+  type User,
+} from '../../../tenants/people/users.js'
 import { commandActor } from '../../commandActor.js'
 import { type Flags, onStore } from '../../onStore.js'
 import { parseName, secretOfFlag } from '../../parseFlags.js'
-import { printTable } from '../../printTable.js'
-import { parseRole } from './authTokenCommands.js'
+import { defineRoutes } from '../../routeCommands.js'
 
 const passwordFlag = [
   '--password <password>',
@@ -48,7 +48,7 @@ function showInvitation(
   const site = (adminUrl ?? publicUrl ?? 'http://localhost:4337').replace(/\/$/, '')
   console.log(`token      ${token}\nexpires    ${invitation.expiresAt.toISOString()}`)
   console.log(
-    `The token is not shown again. Whoever has it chooses a password once, at ${site}/console/setup#${token}`,
+    `The token is not shown again. It sets a password once, at ${site}/console/setup#${token}`,
   )
 }
 
@@ -78,9 +78,7 @@ export function defineUserCommand(user: Command): void {
     },
     ['adminUrl', 'publicUrl'],
   )
-  onStore(user.command('list').description('all users, also disabled ones'), async ({ store }) =>
-    printTable(await listUsers(store.database)),
-  )
+  defineRoutes(user, userRoutes)
   onStore(
     user
       .command('disable')
@@ -125,7 +123,8 @@ export function defineUserCommand(user: Command): void {
       const account = await findAccount(store.database, accountId)
       if (account === undefined || account.revokedAt !== null)
         throw new ConfigError(`There is no live account ${accountId}; see \`purser account list\`.`)
-      const role = parseRole(flags.role)
+      const role = roles.find((each) => each === flags.role)
+      if (role === undefined) throw new ConfigError(`--role must be one of ${roles.join(', ')}.`)
       const shown = await audited(store.database, commandActor(), (change) =>
         invite(change, { email, accountId, role, invitedBy: null }),
       )

@@ -1,0 +1,238 @@
+import type { Address, Hex } from 'viem'
+import {
+  CannotSimulateError,
+  SimulationLostError,
+  TooCostlyError,
+} from '../../base/errors/simulationErrors.js'
+import { timeText } from '../../base/unixNow.js'
+import { bundlingHorizon } from '../../chain/comingBlock.js'
+import type { Head } from '../../chain/head.js'
+import { highestBaseFee } from '../../erc4337/charges.js'
+import type { EntryPoint, Failure } from '../../erc4337/entryPoint.js'
+import {
+  type AccessedStorage,
+  changedCode,
+  changedContext,
+  type EntityRole,
+  gasOfStaked,
+  type SlotSets,
+  type Verdict,
+  type Violation,
+} from '../../erc4337/rules/index.js'
+import { endsBefore } from '../../erc4337/validationData.js'
+import type { Drop, StoredOperation } from '../../mempool/pool/operations.js'
+import { tokenTankUse, withStakedTank } from '../../mempool/tokenTankUse.js'
+import { checkRules } from '../../simulation/checkRules.js'
+import type { Validation } from '../../simulation/engine.js'
+import { signatureFailure } from '../../simulation/operationFailure.js'
+import type { BundlingContext } from '../bundlingContext.js'
+import { classifyFailure, roleOfFailure } from './failures.js'
+
+/** The result of the second validation of an operation, on the state of the head. */
+type SecondValidation =
+  | {
+      readonly kind: 'valid'
+      readonly stored: StoredOperation
+      /** Undefined where rules are off or only partly checked. */
+      readonly accessed: AccessedStorage | undefined
+    }
+  /** The operation stays in the pool, and out of this bundle. */
+  | { readonly kind: 'wait'; readonly stored: StoredOperation }
+  | {
+      readonly kind: 'drop'
+      readonly stored: StoredOperation
+      readonly drop: Drop
+      /** The role whose code caused the failure; undefined where no entity did. */
+      readonly responsible: EntityRole | undefined
+    }
+
+/**
+ * Validates a pooled operation once more before it goes into a bundle: the EntryPoint must still
+ * accept it, all rules must hold again, and neither the code that it uses (COD-010) nor the length of
+ * its context (EREP-055) may have changed since it was taken in. One that a token tank of ours charges
+ * only afterwards is run whole. Node trouble is thrown.
+ */
+export async function validateAgain(
+  context: BundlingContext,
+  entryPoint: EntryPoint,
+  head: Head,
+  stored: StoredOperation,
+): Promise<SecondValidation> {
+  const { engine, rules, logger, database, definition } = context
+  const { hash, operation } = stored
+  const tank = await tokenTankUse(database, definition.chainId, entryPoint, operation)
+  if (rules.mode === 'off' && tank === undefined)
+    return { kind: 'valid', stored, accessed: undefined }
+  try {
+    const validated = await engine.validate(entryPoint, operation)
+    const { chainId } = definition
+    const failure = validated.ok
+      ? signatureFailure(validated.validation, { entryPoint, chainId, hash })
+      : validated.failure
+    if (failure) return await failed(context, entryPoint, head, stored, failure)
+    if (!validated.ok) throw new Error('a refusal has no failure')
+    const { validation } = validated
+    const { validAfter, validUntil, blocks } = validation
+    const observed = withStakedTank(validation.observed, tank, rules.stakePolicy)
+    if (validAfter > head.timestamp || blocks.after > head.number) return { kind: 'wait', stored }
+    const last = await bundlingHorizon(context.node, head, definition)
+    if (endsBefore(validation, last)) {
+      const isLate = validUntil !== 0 && validUntil < last.timestamp
+      const ends = isLate
+        ? `valid until ${timeText(validUntil)}, a bundle must be valid until ${timeText(last.timestamp)}`
+        : `valid until block ${blocks.until}, a bundle must be valid until block ${last.number}`
+      const reason = `ends too soon to be bundled: ${ends}`
+      return {
+        kind: 'drop',
+        stored,
+        drop: { hash, code: 'EXPIRED', reason },
+        responsible: undefined,
+      }
+    }
+    const { violations, verdict } = checkRules(entryPoint, operation, observed, rules)
+    const [violation] = [...violations, ...changesSince(stored, validation, verdict)]
+    if (violation) return violated(stored, violation)
+    if (verdict === undefined && rules.mode === 'full') {
+      logger.warn({ op: hash }, 'an operation waits: it can be checked by some rules only')
+      return { kind: 'wait', stored }
+    }
+    if (tank?.chargesAfterwards === true) {
+      const run = await engine.execute(entryPoint, operation)
+      if (!run.ok) return await failed(context, entryPoint, head, stored, run.failure)
+      if (!run.success)
+        return { kind: 'drop', stored, drop: chargeFails(hash), responsible: undefined }
+    }
+    const mostCharged = entryPoint.mostCharged(operation, validation)
+    const coveredTo = highestBaseFee(entryPoint, operation, mostCharged)
+    if (coveredTo !== undefined && coveredTo < head.baseFee) return uncovered(stored, coveredTo)
+    // A tank of ours answers to nobody for the gas that it uses.
+    const watched = verdict?.entities.filter(({ role }) => !(tank && role === 'paymaster')) ?? []
+    context.gasWatch?.note(hash, gasOfStaked(watched, observed.stakes, rules.stakePolicy))
+    return { kind: 'valid', stored: { ...stored, mostCharged }, accessed: verdict?.accessed }
+  } catch (error) {
+    const isLost = error instanceof SimulationLostError
+    if (!isLost && !(error instanceof CannotSimulateError)) throw error
+    if (error instanceof TooCostlyError) {
+      const drop = { hash, code: 'TOO_COSTLY', reason: error.message } as const
+      return { kind: 'drop', stored, drop, responsible: undefined }
+    }
+    const facts = { op: hash, reason: error.message }
+    logger.warn(facts, 'an operation waits: it cannot be validated again')
+    return { kind: 'wait', stored }
+  }
+}
+
+/** The drop of an operation that reverts now, or leaves its tank without the tokens: the tank would pay. */
+function chargeFails(hash: Hex): Drop {
+  return {
+    hash,
+    code: 'CHARGE_FAILS',
+    reason:
+      'the operation fails now, or leaves no tokens for its gas: keep tokens and approval in place and ask for a new quote',
+  }
+}
+
+/** An operation whose prefund does not cover its charge waits for a lower base fee, if any will do. */
+function uncovered(stored: StoredOperation, coveredTo: bigint): SecondValidation {
+  if (coveredTo >= 0n) return { kind: 'wait', stored }
+  const reason =
+    'AA51 prefund below actualGasCost: its validation uses more gas now, and its call could make a bundle revert'
+  const drop = { hash: stored.hash, code: 'AA51', reason } as const
+  return { kind: 'drop', stored, drop, responsible: undefined }
+}
+
+async function failed(
+  context: BundlingContext,
+  entryPoint: EntryPoint,
+  head: Head,
+  stored: StoredOperation,
+  failure: Failure,
+): Promise<SecondValidation> {
+  const drop = await classifyFailure(context, entryPoint, head, { stored, failure })
+  if (drop === undefined) return { kind: 'wait', stored }
+  return { kind: 'drop', stored, drop, responsible: roleOfFailure(failure.code) }
+}
+
+/** Violations by code and context that are not those of the first validation. */
+function changesSince(
+  { operation, firstValidation: first }: StoredOperation,
+  { observed, contextSize }: Validation,
+  verdict: Verdict | undefined,
+): Violation[] {
+  if (first === undefined) return []
+  const paymaster = operation.paymaster && {
+    role: 'paymaster' as const,
+    address: operation.paymaster,
+  }
+  const contexts = paymaster ? changedContext(paymaster, first.contextSize, contextSize) : []
+  if (verdict === undefined || observed.kind !== 'record') return contexts
+  const firstHashes = new Map(Object.entries(first.codeHashes)) as Map<Address, Hex>
+  const visitedTwice = [...verdict.visitedCode].filter(([address]) => firstHashes.has(address))
+  const violations = changedCode(new Map(visitedTwice), firstHashes, observed.codeHashes)
+  return [...violations, ...contexts]
+}
+
+function violated(stored: StoredOperation, { rule, entity, message }: Violation): SecondValidation {
+  const drop = { hash: stored.hash, code: rule, reason: message }
+  return { kind: 'drop', stored, drop, responsible: entity }
+}
+
+type ConflictCandidate = {
+  readonly operation: { readonly sender: Address }
+  /** Undefined where the storage is not known; such an operation conflicts with none. */
+  readonly accessed: AccessedStorage | undefined
+}
+
+/**
+ * The candidates, in their order, that may share a bundle: none uses storage of another one's sender
+ * (STO-041, ERC-4337), and none uses a slot that another one writes. The rest can go in the next bundle.
+ */
+export function withoutConflicts<C extends ConflictCandidate>(candidates: readonly C[]): C[] {
+  const senders = new Set(candidates.map(({ operation }) => operation.sender))
+  const separate = candidates.filter((candidate) => !usesSenders(candidate, senders))
+  const [first] = candidates
+  // Where every operation uses storage of another sender, the best one goes alone.
+  if (separate.length === 0) return first ? [first] : []
+  const touched = new SlotSet()
+  const written = new SlotSet()
+  return separate.filter(({ accessed }) => {
+    if (accessed === undefined) return true
+    const { reads, writes } = accessed
+    if (touched.overlaps(writes) || written.overlaps(writes) || written.overlaps(reads))
+      return false
+    touched.add(reads)
+    written.add(writes)
+    return true
+  })
+}
+
+function usesSenders(
+  { operation, accessed }: ConflictCandidate,
+  senders: ReadonlySet<Address>,
+): boolean {
+  if (accessed === undefined) return false
+  const { reads, writes, associatedIn } = accessed
+  const isOther = (contract: Address) => contract !== operation.sender && senders.has(contract)
+  return [...reads.keys(), ...writes.keys(), ...associatedIn].some(isOther)
+}
+
+class SlotSet {
+  readonly #slots = new Set<string>()
+
+  add(sets: SlotSets): void {
+    for (const key of keysOf(sets)) this.#slots.add(key)
+  }
+
+  overlaps(sets: SlotSets): boolean {
+    for (const key of keysOf(sets)) if (this.#slots.has(key)) return true
+    return false
+  }
+}
+
+function* keysOf(sets: SlotSets): Generator<string> {
+  for (const [contract, slots] of sets) for (const slot of slots) yield keyOf(contract, slot)
+}
+
+function keyOf(contract: Address, slot: Hex): string {
+  return contract + slot
+}

@@ -1,0 +1,37 @@
+import type { Logger } from 'pino'
+import type { ChainMetrics } from '../base/metrics/metrics.js'
+import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
+import type { NodeClient } from '../chain/nodeClient.js'
+import type { ExecutorSigner } from '../chain/signing/executorTransaction.js'
+import type { Database } from '../db/database.js'
+import type { EntryPoint } from '../erc4337/entryPoint.js'
+import type { SizeWatch } from '../mempool/bundleSizes.js'
+import type { ChainEngine } from '../simulation/chainEngine.js'
+import type { RuleSettings } from '../simulation/checkRules.js'
+import type { DataFeeWatch } from './createDataFeeWatch.js'
+import type { GasWatch } from './createGasWatch.js'
+import type { Relay } from './createRelay.js'
+
+/** The parts that bundle on one chain. All state is in the database. */
+export type BundlingContext = {
+  readonly definition: ChainDefinition
+  readonly entryPoints: readonly EntryPoint[]
+  readonly database: Database
+  readonly node: NodeClient
+  readonly engine: Pick<ChainEngine, 'validate' | 'execute' | 'replay'>
+  readonly rules: RuleSettings
+  /** The keys that send bundles. */
+  readonly signers: readonly ExecutorSigner[]
+  /** The key that refills them. */
+  readonly treasury: ExecutorSigner | undefined
+  /** The receiver of bundles that are not sent publicly; absent where all are. */
+  readonly relay?: Relay | undefined
+  readonly logger: Logger
+  readonly metrics: ChainMetrics
+  /** Absent where receipts tell the data fee, or there is none. */
+  readonly dataFeeWatch?: DataFeeWatch | undefined
+  /** Absent where the rules are off. */
+  readonly gasWatch?: GasWatch | undefined
+  /** Absent where the operator has set the size of bundles to assume. */
+  readonly sizeWatch?: SizeWatch | undefined
+}

@@ -1,0 +1,112 @@
+import { sql } from 'kysely'
+import type { Address } from 'viem'
+import { readStake } from '../chain/entryPointReads.js'
+import type { HeadFollower } from '../chain/headFollower.js'
+import type { Database } from '../db/database.js'
+import type { EntryPoint, StakeInfo } from '../erc4337/entryPoint.js'
+import type { Operation } from '../erc4337/operation.js'
+import { isStaked } from '../erc4337/rules/index.js'
+import { highestPrice } from '../gas/highestPrice.js'
+import { type StoredOperation, toStored } from '../mempool/pool/operations.js'
+import { putUnchecked } from '../mempool/pool/putOperations.js'
+import { clearReputations, readReputations, setReputations } from '../mempool/pool/reputations.js'
+import { type ReputationStatus, statusOf } from '../mempool/reputation.js'
+import type { BundlingContext } from './bundlingContext.js'
+import type { Bundler } from './startBundler.js'
+
+export type EntityReputation = {
+  readonly address: Address
+  readonly opsSeen: number
+  readonly opsIncluded: number
+}
+
+/** The methods with which tests steer a bundler from outside (`debug_bundler_*` of ERC-7769). */
+export type DebugBundler = {
+  /** Drops every pooled operation; those in a signed bundle stay. */
+  clearMempool(): Promise<void>
+  clearReputation(): Promise<void>
+  /** Pooled operations, the oldest first. */
+  dumpMempool(entryPoint: EntryPoint): Promise<readonly Operation[]>
+  /** Takes operations into the pool without any check. */
+  addOperations(entryPoint: EntryPoint, ops: readonly Operation[], appId: string): Promise<void>
+  /** Sends one bundle and resolves when it is mined, or at once when there is nothing to send. */
+  sendBundleNow(): Promise<void>
+  /** Resolves when no round of the mode before is under way. */
+  setBundlingMode(mode: 'manual' | 'auto'): Promise<void>
+  setReputation(entryPoint: EntryPoint, entities: readonly EntityReputation[]): Promise<void>
+  dumpReputation(
+    entryPoint: EntryPoint,
+  ): Promise<readonly (EntityReputation & { readonly status: ReputationStatus })[]>
+  stakeStatus(entryPoint: EntryPoint, address: Address): Promise<StakeStatus>
+}
+
+type StakeStatus = StakeInfo & { readonly address: Address; readonly isStaked: boolean }
+
+type Context = Pick<BundlingContext, 'definition' | 'database' | 'node' | 'rules'> & {
+  readonly heads: Pick<HeadFollower, 'current'>
+}
+
+export function createDebugBundler(
+  { definition, database, node, rules, heads }: Context,
+  bundler: Pick<Bundler, 'sendNow' | 'setMode'>,
+): DebugBundler {
+  const { chainId } = definition
+  return {
+    clearMempool: () => clearPool(database, chainId),
+    clearReputation: () => clearReputations(database, chainId),
+    dumpMempool: async ({ address }) =>
+      (await poolOf(database, chainId, address)).map(({ operation }) => operation),
+    async addOperations(entryPoint, ops, appId) {
+      const seenBlock = heads.current().number
+      const operations = ops.map((operation) => ({
+        appId,
+        operation,
+        seenBlock,
+        entryPoint: entryPoint.address,
+        hash: entryPoint.hash(operation, chainId),
+        prefund: entryPoint.requiredPrefund(operation),
+        assuredPrice: highestPrice(entryPoint, operation),
+      }))
+      await putUnchecked(database, chainId, operations)
+    },
+    sendBundleNow: bundler.sendNow,
+    setBundlingMode: bundler.setMode,
+    setReputation: ({ address }, entities) => setReputations(database, chainId, address, entities),
+    dumpReputation: async ({ address }) =>
+      (await readReputations(database, chainId, address)).map(({ pending, ...reputation }) => ({
+        ...reputation,
+        status: statusOf(reputation, pending),
+      })),
+    async stakeStatus({ address: entryPoint }, address) {
+      const stake = await readStake(node, entryPoint, address)
+      return { ...stake, address, isStaked: isStaked(stake, rules.stakePolicy) }
+    },
+  }
+}
+
+/** All pooled operations of an EntryPoint, the oldest first. */
+async function poolOf(
+  db: Database,
+  chainId: number,
+  entryPoint: Address,
+): Promise<StoredOperation[]> {
+  const rows = await db
+    .selectFrom('operations')
+    .selectAll()
+    .where('chain_id', '=', BigInt(chainId))
+    .where('entry_point', '=', entryPoint)
+    .where(sql<boolean>`state = 'pooled'`)
+    .orderBy('received_at')
+    .execute()
+  return rows.map(toStored)
+}
+
+/** Drops all pooled operations of a chain, for tests of a bundler from outside. */
+async function clearPool(db: Database, chainId: number): Promise<void> {
+  await db
+    .updateTable('operations')
+    .set({ state: 'dropped', reason_code: 'CLEARED', reason: 'the pool was cleared' })
+    .where('chain_id', '=', BigInt(chainId))
+    .where(sql<boolean>`state = 'pooled'`)
+    .execute()
+}

@@ -1,0 +1,178 @@
+import type { Logger } from 'pino'
+import type { Address, Hex } from 'viem'
+import { parseTransaction } from 'viem/utils'
+import { Lru } from '../base/lru.js'
+import type { ChainMetrics } from '../base/metrics/metrics.js'
+import type { TransactionReceipt } from '../chain/transactionReceipt.js'
+import type { Database } from '../db/database.js'
+import type { EntryPoint } from '../erc4337/entryPoint.js'
+import { type EntityGas, savers } from '../erc4337/rules/index.js'
+import { readEntityFacts, throttleEntity } from '../mempool/pool/reputations.js'
+import type { BundleRun, BundleTransaction, ChainEngine } from '../simulation/chainEngine.js'
+import { ownBundleTransaction } from './outbox/bundles.js'
+
+/** The result of comparing a mined bundle; `skipped`: enough were compared lately. */
+type GasCompared = 'fair' | 'saved' | 'unanswered' | 'skipped'
+
+type GasWatchContext = {
+  readonly chainId: number
+  readonly database: Database
+  readonly replay: ChainEngine['replay']
+  /** Milliseconds, never less than before. */
+  readonly now: () => number
+  readonly logger: Logger
+  readonly metrics: ChainMetrics
+}
+
+/** A bundle of ours that was mined. */
+type MinedBundle = {
+  readonly receipt: TransactionReceipt
+  readonly entryPoint: EntryPoint
+}
+
+export type GasWatch = {
+  /** Remembers the gas that an operation's staked entities used in its second validation. */
+  note(hash: Hex, gas: EntityGas): void
+  /** Compares a mined bundle with the noted gas, in the background; each operation only once. */
+  compare(bundle: MinedBundle): void
+}
+
+/** Operations with staked entities that are remembered at most. A restart forgets them. */
+const MAX_OPERATIONS = 16_384
+/**
+ * Bundles that are compared in a minute at most, one at a time: each takes some batches of reads of the node
+ * and a thread for up to a second. What is compared too rarely to be caught at once is caught later.
+ */
+const COMPARED_PER_MINUTE = 20
+/** Milliseconds after which one more may be compared. */
+const INTERVAL = 60_000 / COMPARED_PER_MINUTE
+
+/**
+ * EREP-070: throttles staked entities that used over 10 % less gas of validation in a bundle on the chain
+ * than in the second validation just before. A sample of the bundles is run again in our EVM; one that does not do
+ * there what it did on the chain throttles nobody. Bundling never waits for it, and its failures only reach the log.
+ */
+export function createGasWatch(context: GasWatchContext): GasWatch {
+  const { logger, now, metrics } = context
+  const noted = new Lru<Hex, EntityGas>(MAX_OPERATIONS)
+  const count = (outcome: GasCompared): void =>
+    metrics.count('purser_bundle_gas_compared_total', { outcome })
+  let isComparing = false
+  /** The time at which the whole minute's allowance will be there again. */
+  let filledAt = now()
+
+  function take(hash: Hex): EntityGas {
+    const gas = noted.get(hash) ?? noGas
+    if (gas.size > 0) noted.set(hash, noGas)
+    return gas
+  }
+
+  function mayCompare(): boolean {
+    const next = Math.max(filledAt, now()) + INTERVAL
+    if (isComparing || next > now() + 60_000) return false
+    filledAt = next
+    return true
+  }
+
+  return {
+    note(hash, gas) {
+      if (gas.size > 0) noted.set(hash, gas)
+    },
+    compare(bundle) {
+      const { receipt, entryPoint } = bundle
+      const outcomes = entryPoint.decodeOutcomes(receipt.logs)
+      const second = outcomes.map(({ userOpHash }) => take(userOpHash))
+      if (second.every(({ size }) => size === 0)) return
+      if (!mayCompare()) return count('skipped')
+      isComparing = true
+      compareGas(context, bundle, second)
+        .catch((error: unknown): GasCompared => {
+          logger.debug({ err: error }, 'the gas of a mined bundle cannot be compared')
+          return 'unanswered'
+        })
+        .then((outcome) => {
+          isComparing = false
+          count(outcome)
+        })
+    },
+  }
+}
+
+const noGas: EntityGas = new Map()
+
+/** @param second the gas of each operation's staked entities in its second validation */
+async function compareGas(
+  context: GasWatchContext,
+  { receipt, entryPoint }: MinedBundle,
+  second: readonly EntityGas[],
+): Promise<GasCompared> {
+  const { transactionHash, blockHash } = receipt
+  const transaction = await sentTransaction(context, receipt)
+  if (transaction === undefined) return 'unanswered'
+  const run = await context.replay(entryPoint, blockHash, transaction)
+  const { used } = run
+  if (used === undefined || !repeats(entryPoint, run, receipt)) return 'unanswered'
+  const saversByOperation = second.map((validated, i) => savers(validated, used[i] ?? noGas))
+  const entities = [...new Set(saversByOperation.flat())]
+  for (const address of entities) {
+    const first = saversByOperation.findIndex((addresses) => addresses.includes(address))
+    const gas = { validated: second[first]?.get(address), inBundle: used[first]?.get(address) }
+    await throttle(context, entryPoint.address, address, { transactionHash, ...gas })
+  }
+  return entities.length === 0 ? 'fair' : 'saved'
+}
+
+/** The transaction of a bundle as we sent it; undefined where it is not ours. */
+async function sentTransaction(
+  { database, chainId }: GasWatchContext,
+  { transactionHash, from, effectiveGasPrice }: TransactionReceipt,
+): Promise<BundleTransaction | undefined> {
+  const own = await ownBundleTransaction(database, chainId, transactionHash)
+  if (own === undefined) return undefined
+  const { data = '0x', gas = 0n, authorizationList = [] } = parseTransaction(own.raw)
+  const authorizations = authorizationList.map(({ chainId, address, nonce, yParity, r, s }) => ({
+    chainId: BigInt(chainId),
+    address: address.toLowerCase() as Address,
+    nonce: BigInt(nonce),
+    yParity: yParity ?? 0,
+    r: BigInt(r),
+    s: BigInt(s),
+  }))
+  return { from, data, gas: Number(gas), gasPrice: effectiveGasPrice, authorizations }
+}
+
+/**
+ * Whether the run did what the chain did: the same operations with the same ends and, to the unit, the same gas.
+ * The gas of an operation holds all of its validation, so one that other transactions of its block changed differs.
+ */
+function repeats(
+  entryPoint: EntryPoint,
+  { outcomes }: BundleRun,
+  { logs }: TransactionReceipt,
+): boolean {
+  const mined = entryPoint.decodeOutcomes(logs)
+  return (
+    mined.length === outcomes.length &&
+    mined.every(({ userOpHash, success, actualGasUsed }, i) => {
+      const run = outcomes[i]
+      return (
+        run?.userOpHash === userOpHash &&
+        run.success === success &&
+        run.actualGasUsed === actualGasUsed
+      )
+    })
+  )
+}
+
+async function throttle(
+  { chainId, database, logger }: GasWatchContext,
+  entryPoint: Address,
+  address: Address,
+  facts: object,
+): Promise<void> {
+  const entity = { entryPoint, address }
+  const [reputation] = await readEntityFacts(database, chainId, [entity])
+  if (reputation?.trusted) return
+  await throttleEntity(database, chainId, entity)
+  logger.warn({ ...entity, ...facts }, 'an entity is throttled: in a bundle it used less gas')
+}

@@ -1,0 +1,248 @@
+import { sql } from 'kysely'
+import type { Address, Hex } from 'viem'
+import { compareBigints } from '../../base/bigints.js'
+import type { Database } from '../../db/database.js'
+import type { Schema } from '../../db/schema.generated.js'
+
+export type BundleKind = Schema['bundles']['kind']
+
+/** A signed transaction of a bundle; a bundle has one per fee level, all with the same nonce. */
+export type BundleAttempt = {
+  readonly hash: Hex
+  readonly raw: Hex
+  /** wei per gas */
+  readonly maxFeePerGas: bigint
+  readonly maxPriorityFeePerGas: bigint
+  /** wei that it takes from the executor at most */
+  readonly maxCost: bigint
+  /** Does nothing but use the nonce up, so that no other attempt can be mined. */
+  readonly noop: boolean
+  /** Milliseconds since it was signed, by the database's clock. */
+  readonly age: number
+}
+
+/**
+ * A transaction of ours whose outcome is not known yet: a bundle of operations, a filler of a nonce
+ * that was left out, or a refill of an executor.
+ */
+export type OpenBundle = {
+  readonly id: bigint
+  readonly kind: BundleKind
+  /** null when it carries no operations. */
+  readonly entryPoint: Address | null
+  readonly executor: Address
+  readonly nonce: bigint
+  /** Operations that were signed with it. */
+  readonly operationCount: number
+  /** Operations that still wait for it. */
+  readonly waitingCount: number
+  /** The operator wants one of its operations back. */
+  readonly cancelRequested: boolean
+  /** The first end of its operations' validity: Unix seconds and a block, 0 = none. */
+  readonly validUntil: number
+  readonly validUntilBlock: bigint
+  /** The head at which it was signed for a relay, until it is sent publicly; undefined = public. */
+  readonly relayedFrom: bigint | undefined
+  /** Oldest first, never empty. */
+  readonly attempts: readonly [BundleAttempt, ...BundleAttempt[]]
+}
+
+export type NewAttempt = Omit<BundleAttempt, 'age'>
+
+/** Open bundles of a chain with all their attempts, in nonce order. */
+export function openBundles(db: Database, chainId: number): Promise<OpenBundle[]> {
+  return bundlesWhere(db, chainId, sql<boolean>`b.state = 'signed'`)
+}
+
+async function bundlesWhere(
+  db: Database,
+  chainId: number,
+  condition: ReturnType<typeof sql<boolean>>,
+): Promise<OpenBundle[]> {
+  const rows = await db
+    .selectFrom('bundles as b')
+    .innerJoin('bundle_transactions as t', 't.bundle_id', 'b.id')
+    .leftJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('operations as o')
+          .select(sql<bigint>`count(*)`.as('waiting'))
+          .select(sql<boolean>`bool_or(o.cancel_requested_at is not null)`.as('cancel'))
+          .select(sql<bigint>`min(nullif(o.valid_until, 0))`.as('valid_until'))
+          .select(sql<bigint>`min(nullif(o.valid_until_block, 0))`.as('valid_until_block'))
+          .whereRef('o.bundle_id', '=', 'b.id')
+          .where(sql<boolean>`o.state = 'bundled'`)
+          .as('inside'),
+      (join) => join.onTrue(),
+    )
+    .select(['b.id', 'b.kind', 'b.entry_point', 'b.executor', 'b.nonce', 'b.operation_count'])
+    .select(['inside.waiting', 'inside.cancel', 't.noop', 't.max_cost'])
+    .select(['inside.valid_until', 'inside.valid_until_block', 'b.relayed_from'])
+    .select(['t.hash', 't.raw', 't.max_fee_per_gas', 't.max_priority_fee_per_gas'])
+    .select(sql<number>`extract(epoch from now() - t.created_at)::float8 * 1000`.as('age'))
+    .where('b.chain_id', '=', BigInt(chainId))
+    .where(condition)
+    .orderBy('b.nonce')
+    .orderBy('b.id')
+    .orderBy('t.created_at')
+    .orderBy('t.max_fee_per_gas')
+    .execute()
+  const bundles = new Map<bigint, OpenBundle>()
+  for (const row of rows) {
+    const attempt: BundleAttempt = {
+      hash: row.hash,
+      raw: row.raw,
+      maxFeePerGas: row.max_fee_per_gas,
+      maxPriorityFeePerGas: row.max_priority_fee_per_gas,
+      maxCost: row.max_cost,
+      noop: row.noop,
+      age: row.age,
+    }
+    const bundle = bundles.get(row.id)
+    bundles.set(row.id, {
+      id: row.id,
+      kind: row.kind,
+      operationCount: row.operation_count,
+      waitingCount: Number(row.waiting ?? 0),
+      cancelRequested: row.cancel ?? false,
+      validUntil: Number(row.valid_until ?? 0),
+      validUntilBlock: row.valid_until_block ?? 0n,
+      relayedFrom: row.relayed_from ?? undefined,
+      entryPoint: row.entry_point,
+      executor: row.executor,
+      nonce: row.nonce,
+      attempts: bundle ? [...bundle.attempts, attempt] : [attempt],
+    })
+  }
+  return [...bundles.values()]
+}
+
+/** The open bundles at one moment, and the id of the newest bundle of any state just before it, 0 = none. */
+export type OpenView = { readonly open: readonly OpenBundle[]; readonly newest: bigint }
+
+export async function viewOpen(db: Database, chainId: number): Promise<OpenView> {
+  const row = await db
+    .selectFrom('bundles')
+    .select('id')
+    .where('chain_id', '=', BigInt(chainId))
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return { newest: row?.id ?? 0n, open: await openBundles(db, chainId) }
+}
+
+/**
+ * The bundles that were open at some time since `view`, in nonce order: those of the lanes as the chain was then. One that
+ * the index has settled meanwhile still counts for nonce and money, as it does in that state of the chain.
+ */
+export async function openSince(
+  db: Database,
+  chainId: number,
+  { open, newest }: OpenView,
+): Promise<OpenBundle[]> {
+  const now = await openBundles(db, chainId)
+  // Read after the open ones: a bundle that is settled in between is in both, and not in none.
+  // One that we have abandoned meanwhile does free its nonce.
+  const ids = open.map(({ id }) => id)
+  const isSettled = sql<boolean>`(b.id > ${newest} or b.id = any(${ids}::bigint[]))
+    and b.state not in ('signed', 'abandoned')`
+  const settled = await bundlesWhere(db, chainId, isSettled)
+  // Nothing is to be done about its operations, which are where they belong.
+  const done = settled.map((each) => ({ ...each, waitingCount: each.operationCount }))
+  const byId = new Map([...done, ...now].map((bundle) => [bundle.id, bundle]))
+  return [...byId.values()].sort((a, b) => compareBigints(a.nonce, b.nonce))
+}
+
+/** The signed bytes of a transaction that carried operations, and its bundle; undefined when it is not ours. */
+export async function ownBundleTransaction(
+  db: Database,
+  chainId: number,
+  hash: Hex,
+): Promise<{ readonly bundleId: bigint; readonly raw: Hex } | undefined> {
+  const row = await db
+    .selectFrom('bundle_transactions as t')
+    .innerJoin('bundles as b', 'b.id', 't.bundle_id')
+    .select(['t.bundle_id', 't.raw'])
+    .where('t.chain_id', '=', BigInt(chainId))
+    .where('t.hash', '=', hash)
+    .where('t.noop', '=', false)
+    .where('b.kind', '=', 'operations')
+    .executeTakeFirst()
+  return row && { bundleId: row.bundle_id, raw: row.raw }
+}
+
+/** The bundle of a transaction of ours. */
+type OwnTransaction = {
+  readonly bundleId: bigint
+  readonly kind: BundleKind
+  readonly noop: boolean
+}
+
+/** Those of these transactions that are ours, in whatever state their bundles are. */
+export async function ownTransactions(
+  db: Database,
+  chainId: number,
+  hashes: readonly Hex[],
+): Promise<Map<Hex, OwnTransaction>> {
+  if (hashes.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('bundle_transactions as t')
+    .innerJoin('bundles as b', 'b.id', 't.bundle_id')
+    .select(['t.hash', 't.bundle_id', 't.noop', 'b.kind'])
+    .where('t.chain_id', '=', BigInt(chainId))
+    .where(sql<boolean>`t.hash = any(${hashes}::text[])`)
+    .execute()
+  return new Map(
+    rows.map(({ hash, bundle_id, noop, kind }) => [hash, { bundleId: bundle_id, kind, noop }]),
+  )
+}
+
+/** The signed bytes of those of these transactions that are ours. */
+export async function rawTransactions(
+  db: Database,
+  chainId: number,
+  hashes: readonly Hex[],
+): Promise<ReadonlyMap<Hex, Hex>> {
+  const rows = await db
+    .selectFrom('bundle_transactions')
+    .select(['hash', 'raw'])
+    .where('chain_id', '=', BigInt(chainId))
+    .where(sql<boolean>`hash = any(${hashes}::text[])`)
+    .execute()
+  return new Map(rows.map(({ hash, raw }) => [hash, raw]))
+}
+
+/** The newest transaction that carries the bundle, by which a client can watch it. */
+export async function latestAttempt(db: Database, bundleId: bigint): Promise<Hex | undefined> {
+  const row = await db
+    .selectFrom('bundle_transactions')
+    .select('hash')
+    .where('bundle_id', '=', bundleId)
+    .where('noop', '=', false)
+    .orderBy('created_at', 'desc')
+    .orderBy('max_fee_per_gas', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.hash
+}
+
+/** All transactions that carry the bundle; the chain may include any one of them. */
+export async function attemptsOf(db: Database, bundleId: bigint): Promise<readonly Hex[]> {
+  const rows = await db
+    .selectFrom('bundle_transactions')
+    .select('hash')
+    .where('bundle_id', '=', bundleId)
+    .where('noop', '=', false)
+    .execute()
+  return rows.map(({ hash }) => hash)
+}
+
+/** The transaction that ended a bundle. */
+export async function minedTransaction(db: Database, bundleId: bigint): Promise<Hex | undefined> {
+  const row = await db
+    .selectFrom('bundles')
+    .select('transaction_hash')
+    .where('id', '=', bundleId)
+    .executeTakeFirst()
+  return row?.transaction_hash ?? undefined
+}

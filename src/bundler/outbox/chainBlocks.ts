@@ -1,0 +1,144 @@
+import { sql } from 'kysely'
+import type { Hex } from 'viem'
+import type { Database, Transaction } from '../../db/database.js'
+import type { DropCode } from '../../db/dropCode.js'
+import { forgetBounds, lockPool } from '../../mempool/pool/bounds.js'
+import { countReputations } from '../../mempool/pool/reputations.js'
+import { undoLedger } from '../../paymaster/ledger/ledger.js'
+import { undoTokenPayments } from '../../paymaster/ledger/tokenPayments.js'
+
+export type ChainBlock = { readonly number: bigint; readonly hash: Hex }
+
+/**
+ * The blocks up to which the chain was indexed, newest first. Block 0 is among them as the chain's
+ * identity; the others reach back as far as a fork is still expected.
+ */
+export async function indexedBlocks(db: Database, chainId: number): Promise<ChainBlock[]> {
+  return db
+    .selectFrom('chain_blocks')
+    .select(['number', 'hash'])
+    .where('chain_id', '=', BigInt(chainId))
+    .orderBy('number', 'desc')
+    .execute()
+}
+
+/** The hash of the chain's block 0, if it was indexed. */
+export async function indexedGenesis(db: Database, chainId: number): Promise<Hex | undefined> {
+  const row = await db
+    .selectFrom('chain_blocks')
+    .select('hash')
+    .where('chain_id', '=', BigInt(chainId))
+    .where('number', '=', 0n)
+    .executeTakeFirst()
+  return row?.hash
+}
+
+/** The last indexed block of each chain, by chain id. */
+export async function lastIndexed(db: Database): Promise<ReadonlyMap<number, bigint>> {
+  const rows = await db
+    .selectFrom('chain_blocks')
+    .select(({ fn }) => ['chain_id', fn.max('number').as('number')])
+    .groupBy('chain_id')
+    .execute()
+  return new Map(rows.map(({ chain_id, number }) => [Number(chain_id), number]))
+}
+
+export async function putBlock(
+  trx: Transaction,
+  chainId: number,
+  block: ChainBlock,
+): Promise<void> {
+  await trx
+    .insertInto('chain_blocks')
+    .values({ chain_id: BigInt(chainId), ...block })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['chain_id', 'number'])
+        .doUpdateSet((eb) => ({ hash: eb.ref('excluded.hash') })),
+    )
+    .execute()
+}
+
+/**
+ * Forgets final blocks: all below the newest one that is `number` or older, which stays as the place
+ * to return to after the deepest reorg. Block 0 stays too.
+ */
+export async function pruneBlocks(
+  trx: Transaction,
+  chainId: number,
+  number: bigint,
+): Promise<void> {
+  await trx
+    .deleteFrom('chain_blocks')
+    .where('chain_id', '=', BigInt(chainId))
+    .where('number', '>', 0n)
+    .where('number', '<', ({ selectFrom, fn }) =>
+      selectFrom('chain_blocks')
+        .select(fn.max('number').as('anchor'))
+        .where('chain_id', '=', BigInt(chainId))
+        .where('number', '<=', number),
+    )
+    .execute()
+}
+
+/**
+ * Undoes the blocks above `fork`. Our bundles mined there are open again and hold their operations;
+ * operations of other bundlers' transactions return to the pool. An operation gives way to another one
+ * that has taken its sender and nonce meanwhile.
+ */
+export async function rollBack(trx: Transaction, chainId: number, fork: bigint): Promise<Hex[]> {
+  await lockPool(trx, chainId)
+  await forgetBounds(trx, chainId)
+  const { rows } = await sql<{ hash: Hex }>`
+    update operations o set
+      state = case
+        when exists (select 1 from operations other where other.chain_id = o.chain_id
+          and other.entry_point = o.entry_point and other.sender = o.sender
+          and other.nonce = o.nonce and other.state in ('pooled', 'bundled')) then 'replaced'
+        when o.bundle_id is null then 'pooled' else 'bundled' end,
+      updated_at = now()
+    from inclusions i
+    where i.chain_id = ${chainId} and i.block_number > ${fork}
+      and o.chain_id = i.chain_id and o.hash = i.user_op_hash and o.state = 'included'
+    returning o.hash`.execute(trx)
+  await sql`
+    update bundles b set state = 'signed', transaction_hash = null, cost = null, updated_at = now()
+    from transaction_receipts r
+    where r.chain_id = ${chainId} and r.block_number > ${fork} and b.chain_id = r.chain_id
+      and b.transaction_hash = r.hash and b.state in ('included', 'reverted', 'cancelled')`.execute(
+    trx,
+  )
+  await forgetAbove(trx, chainId, fork)
+  const excluded = rows.map((row) => row.hash)
+  await countReputations(trx, chainId, { excluded })
+  return excluded
+}
+
+const CHAIN_RESET: DropCode = 'CHAIN_RESET'
+
+/**
+ * Forgets a chain that began anew (a development chain was reset). Open bundles are abandoned, and
+ * their operations return to the pool for the new chain; included operations are dropped.
+ */
+export async function forgetChain(trx: Transaction, chainId: number): Promise<void> {
+  await sql`update bundles set state = 'abandoned', updated_at = now()
+    where chain_id = ${chainId} and state = 'signed'`.execute(trx)
+  await sql`update operations set state = 'pooled', bundle_id = null, updated_at = now()
+    where chain_id = ${chainId} and state = 'bundled'`.execute(trx)
+  await sql`update operations set state = 'dropped', reason_code = ${CHAIN_RESET}, bundle_id = null,
+    reason = 'the chain was reset after this operation was included', updated_at = now()
+    where chain_id = ${chainId} and state = 'included'`.execute(trx)
+  await forgetAbove(trx, chainId, -1n)
+}
+
+async function forgetAbove(trx: Transaction, chainId: number, fork: bigint): Promise<void> {
+  await undoLedger(trx, chainId, fork)
+  await undoTokenPayments(trx, chainId, fork)
+  await sql`delete from inclusions where chain_id = ${chainId} and block_number > ${fork}`.execute(
+    trx,
+  )
+  await sql`delete from transaction_receipts
+    where chain_id = ${chainId} and block_number > ${fork}`.execute(trx)
+  await sql`delete from chain_blocks
+    where chain_id = ${chainId} and number > ${fork}`.execute(trx)
+}

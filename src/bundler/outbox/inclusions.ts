@@ -1,0 +1,226 @@
+import { sql } from 'kysely'
+import type { Address, Hex } from 'viem'
+import type { Database, Transaction } from '../../db/database.js'
+import { emitOperationEvents } from '../../db/events.js'
+import { fromJson, toJson } from '../../db/json.js'
+import type { Included, Log, OperationOutcome } from '../../erc4337/entryPoint.js'
+
+type StoredInclusion = {
+  readonly outcome: OperationOutcome
+  readonly entryPoint: Address
+  readonly blockNumber: bigint
+  readonly blockHash: Hex
+  readonly transactionHash: Hex
+}
+
+/** The part of a receipt by which it is stored. */
+type ReceiptPlace = {
+  readonly transactionHash: Hex
+  readonly blockNumber: bigint
+  readonly blockHash: Hex
+}
+
+/** Keeps a receipt; a newer one of the same transaction (mined again after a reorg) replaces it. */
+export async function putReceipt(
+  trx: Transaction,
+  chainId: number,
+  receipt: ReceiptPlace,
+): Promise<void> {
+  await trx
+    .insertInto('transaction_receipts')
+    .values({
+      chain_id: BigInt(chainId),
+      hash: receipt.transactionHash,
+      block_number: receipt.blockNumber,
+      block_hash: receipt.blockHash,
+      receipt: toJson(receipt),
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['chain_id', 'hash']).doUpdateSet((eb) => ({
+        block_number: eb.ref('excluded.block_number'),
+        block_hash: eb.ref('excluded.block_hash'),
+        receipt: eb.ref('excluded.receipt'),
+      })),
+    )
+    .execute()
+}
+
+/**
+ * Marks operations of one transaction as included, whatever their state was, and keeps their
+ * outcomes. `bundleId` is the bundle of ours that carried them, null when it was somebody else's.
+ * `time` is that of its block, in Unix seconds. Returns the hashes that were not known as included before.
+ */
+export async function putInclusions(
+  trx: Transaction,
+  chainId: number,
+  included: readonly Included[],
+  bundleId: bigint | null,
+  time: number,
+): Promise<Hex[]> {
+  if (included.length === 0) return []
+  const { rows } = await sql<{ user_op_hash: Hex; inserted: boolean }>`
+    insert into inclusions (chain_id, user_op_hash, entry_point, sender, nonce, paymaster, success,
+      actual_gas_cost, actual_gas_used, reason, transaction_hash, block_number, block_hash,
+      log_index, logs, block_time)
+    select ${chainId}, user_op_hash, entry_point, sender, nonce, paymaster, success,
+      actual_gas_cost, actual_gas_used, reason, transaction_hash, block_number, block_hash,
+      log_index, logs, to_timestamp(${time})
+    from jsonb_to_recordset(${toJson(included.map(toRow))}::jsonb) as r(user_op_hash text,
+      entry_point text, sender text, nonce numeric, paymaster text, success boolean,
+      actual_gas_cost numeric, actual_gas_used numeric, reason text, transaction_hash text,
+      block_number bigint, block_hash text, log_index integer, logs jsonb)
+    on conflict (chain_id, user_op_hash) do update set success = excluded.success,
+      actual_gas_cost = excluded.actual_gas_cost, actual_gas_used = excluded.actual_gas_used,
+      reason = excluded.reason, transaction_hash = excluded.transaction_hash,
+      block_number = excluded.block_number, block_hash = excluded.block_hash,
+      log_index = excluded.log_index, logs = excluded.logs, block_time = excluded.block_time
+    returning user_op_hash, xmax = 0 as inserted`.execute(trx)
+  const hashes = included.map(({ outcome }) => outcome.userOpHash)
+  const ended = await sql<{ hash: Hex }>`with before as (
+      select hash, state from operations
+      where chain_id = ${chainId} and hash = any(${hashes}::text[]) order by hash for no key update
+    ), changed as (
+      update operations o set state = 'included', reason_code = null, reason = null,
+        bundle_id = ${bundleId}, updated_at = now()
+      from before where o.chain_id = ${chainId} and o.hash = before.hash
+    )
+    select hash from before where state <> 'included'`.execute(trx)
+  // An inclusion found twice, by the index and by a request for its receipt, is announced once.
+  await emitOperationEvents(
+    trx,
+    chainId,
+    ended.rows.map(({ hash }) => hash),
+  )
+  return rows.filter(({ inserted }) => inserted).map((row) => row.user_op_hash)
+}
+
+/** Marks included operations because of which a bundle of ours cost more than it was paid. A reorg forgets it. */
+export async function markUncovered(
+  trx: Transaction,
+  chainId: number,
+  hashes: readonly Hex[],
+): Promise<void> {
+  await sql`update inclusions set uncovered_at = now()
+    where chain_id = ${chainId} and user_op_hash = any(${hashes}::text[])`.execute(trx)
+}
+
+/** A row as JSON; `logs` keep their bigints, which `toJson` writes. */
+function toRow({ entryPoint, outcome }: Included) {
+  return {
+    user_op_hash: outcome.userOpHash,
+    entry_point: entryPoint,
+    sender: outcome.sender,
+    nonce: String(outcome.nonce),
+    paymaster: outcome.paymaster,
+    success: outcome.success,
+    actual_gas_cost: String(outcome.actualGasCost),
+    actual_gas_used: String(outcome.actualGasUsed),
+    reason: outcome.reason,
+    transaction_hash: outcome.event.transactionHash,
+    block_number: String(outcome.event.blockNumber),
+    block_hash: outcome.event.blockHash,
+    log_index: outcome.event.logIndex,
+    logs: outcome.logs,
+  }
+}
+
+/** A transaction's receipt as `putReceipt` got it. */
+export async function findReceipt<Receipt>(
+  db: Database,
+  chainId: number,
+  transactionHash: Hex,
+): Promise<Receipt | undefined> {
+  const row = await db
+    .selectFrom('transaction_receipts')
+    .select('receipt')
+    .where('chain_id', '=', BigInt(chainId))
+    .where('hash', '=', transactionHash)
+    .executeTakeFirst()
+  return row && (fromJson(row.receipt) as Receipt)
+}
+
+/** The inclusion of an operation; undefined = it is not included. */
+export async function findInclusion(
+  db: Database,
+  chainId: number,
+  hash: Hex,
+): Promise<StoredInclusion | undefined> {
+  const row = await db
+    .selectFrom('inclusions')
+    .selectAll()
+    .where('chain_id', '=', BigInt(chainId))
+    .where('user_op_hash', '=', hash)
+    .executeTakeFirst()
+  if (!row) return undefined
+  const logs = fromJson(row.logs) as readonly Log[]
+  const event = logs.at(-1)
+  if (!event) throw new Error(`inclusion of ${hash} has no event`)
+  return {
+    outcome: {
+      event,
+      userOpHash: row.user_op_hash,
+      sender: row.sender,
+      nonce: row.nonce,
+      paymaster: row.paymaster,
+      success: row.success,
+      actualGasCost: row.actual_gas_cost,
+      actualGasUsed: row.actual_gas_used,
+      reason: row.reason,
+      logs,
+    },
+    entryPoint: row.entry_point,
+    blockNumber: row.block_number,
+    blockHash: row.block_hash,
+    transactionHash: row.transaction_hash,
+  }
+}
+
+/** The part of a UserOperationEvent that tells whether it is any business of ours. */
+export type SeenInclusion = {
+  readonly entryPoint: Address
+  readonly userOpHash: Hex
+  /** The zero address when the sender paid. */
+  readonly paymaster: Address
+}
+
+/**
+ * The hashes of inclusions that our books must know: of operations that we stored, in any state, or
+ * sponsored, and of all that a tank of ours paid. An account can give a sponsorship another form that
+ * the tank accepts too: the hash is then unknown, but the tank's money is spent.
+ */
+export async function hashesToSettle(
+  db: Database,
+  chainId: number,
+  seen: readonly SeenInclusion[],
+): Promise<Set<Hex>> {
+  if (seen.length === 0) return new Set()
+  const hashes = seen.map(({ userOpHash }) => userOpHash)
+  const { rows } = await sql<{ hash: Hex }>`
+    select hash from operations where chain_id = ${chainId} and hash = any(${hashes}::text[])
+    union
+    select user_op_hash from decisions
+    where chain_id = ${chainId} and user_op_hash = any(${hashes}::text[])
+    union
+    select e.hash from unnest(
+        ${hashes}::text[],
+        ${seen.map(({ entryPoint }) => entryPoint)}::text[],
+        ${seen.map(({ paymaster }) => paymaster)}::text[]
+      ) as e (hash, entry_point, paymaster)
+      where exists (select from tanks t where t.chain_id = ${chainId}
+        and t.entry_point = e.entry_point and t.address = e.paymaster)`.execute(db)
+  return new Set(rows.map((row) => row.hash))
+}
+
+/**
+ * Is any operation pooled, in an open bundle, or dropped within the last ten minutes? Somebody may still
+ * include a dropped one, or have included it in a block that its drop did not know.
+ */
+export async function mayBeIncluded(db: Database, chainId: number): Promise<boolean> {
+  const { rows } = await sql<{ found: boolean }>`select
+    exists (select from operations
+      where chain_id = ${chainId} and state in ('pooled', 'bundled'))
+    or exists (select from operations
+      where chain_id = ${chainId} and state = 'dropped'
+        and updated_at > now() - interval '10 minutes') as found`.execute(db)
+  return rows[0]?.found === true
+}

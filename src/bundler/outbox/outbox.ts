@@ -1,0 +1,269 @@
+import { sql } from 'kysely'
+import type { Address, Hex } from 'viem'
+import { faultPoint } from '../../base/faults.js'
+import type { Database, Transaction } from '../../db/database.js'
+import type { DropCode } from '../../db/dropCode.js'
+import { emitOperationEvents } from '../../db/events.js'
+import type { Schema } from '../../db/schema.generated.js'
+import { claimOperations, type Drop } from '../../mempool/pool/operations.js'
+import { dropSuccessors } from '../../mempool/pool/successors.js'
+import type { BundleKind, NewAttempt } from './bundles.js'
+
+type BundleState = Schema['bundles']['state']
+
+type NewBundle = {
+  readonly chainId: number
+  readonly kind: BundleKind
+  /** null when it carries no operations. */
+  readonly entryPoint: Address | null
+  readonly executor: Address
+  readonly nonce: bigint
+  /** The head at which it is given to a relay; undefined = it is sent publicly. */
+  readonly relayedFrom?: bigint | undefined
+}
+
+/**
+ * Stores a signed bundle and takes its operations out of the pool, in one transaction, before the
+ * bundle is sent. Returns its id; undefined, with nothing changed, when one of the operations was
+ * replaced or dropped meanwhile.
+ */
+export async function storeBundle(
+  database: Database,
+  bundle: NewBundle,
+  attempt: NewAttempt,
+  hashes: readonly Hex[],
+): Promise<bigint | undefined> {
+  const { chainId } = bundle
+  try {
+    return await database.transaction().execute(async (trx) => {
+      const id = await insertBundle(trx, bundle, hashes.length)
+      await insertAttempt(trx, chainId, id, attempt)
+      const claimed = hashes.length > 0 ? await claimOperations(trx, chainId, hashes, id) : 0
+      if (claimed < hashes.length) throw new Superseded()
+      faultPoint('bundle:claimed')
+      return id
+    })
+  } catch (error) {
+    if (error instanceof Superseded) return undefined
+    throw error
+  }
+}
+
+/** Stores a further transaction for the nonce of an open bundle, before it is sent. False when it is settled meanwhile. */
+export function storeAttempt(
+  database: Database,
+  chainId: number,
+  bundleId: bigint,
+  attempt: NewAttempt,
+): Promise<boolean> {
+  return database.transaction().execute(async (trx) => {
+    if (!(await holdOpen(trx, bundleId))) return false
+    await insertAttempt(trx, chainId, bundleId, attempt)
+    return true
+  })
+}
+
+/** Is the bundle still open? Then nobody settles it before the transaction ends. */
+async function holdOpen(trx: Transaction, bundleId: bigint): Promise<boolean> {
+  const row = await trx
+    .selectFrom('bundles')
+    .select('id')
+    .where('id', '=', bundleId)
+    .where('state', '=', 'signed')
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Notes, before it happens, that a bundle which a relay has is sent publicly from now on. */
+export async function publishBundle(database: Database, bundleId: bigint): Promise<void> {
+  await database
+    .updateTable('bundles')
+    .set({ relayed_from: null, updated_at: sql<Date>`now()` })
+    .where('id', '=', bundleId)
+    .execute()
+}
+
+/** Ends a bundle that cannot be included any more, unless it is settled meanwhile; its operations return to the pool. */
+export function abandonBundle(database: Database, bundleId: bigint): Promise<readonly Hex[]> {
+  return database.transaction().execute(async (trx) => {
+    if (!(await holdOpen(trx, bundleId))) return []
+    await closeBundle(trx, bundleId, 'abandoned', null)
+    return releaseOperations(trx, bundleId)
+  })
+}
+
+/** Ends a bundle that no block can take, unless it is settled meanwhile; that counts as a failure of its operations. */
+export function refuseBundle(
+  database: Database,
+  bundleId: bigint,
+  maxAttempts: number,
+): Promise<readonly Hex[]> {
+  return database.transaction().execute(async (trx) => {
+    if (!(await holdOpen(trx, bundleId))) return []
+    await closeBundle(trx, bundleId, 'abandoned', null)
+    return blameOperations(trx, bundleId, maxAttempts)
+  })
+}
+
+/** Ends an open bundle. `transactionHash` is the attempt that was mined, if one was, and `cost` its wei. */
+export async function closeBundle(
+  trx: Transaction,
+  bundleId: bigint,
+  state: Exclude<BundleState, 'signed'>,
+  transactionHash: Hex | null,
+  cost: bigint | null = null,
+): Promise<void> {
+  await trx
+    .updateTable('bundles')
+    .set({ state, transaction_hash: transactionHash, cost, updated_at: sql<Date>`now()` })
+    .where('id', '=', bundleId)
+    .execute()
+}
+
+/**
+ * Returns the remaining operations of a bundle to the pool, when it ended through no fault of theirs;
+ * cancelled ones are dropped.
+ */
+export function releaseOperations(trx: Transaction, bundleId: bigint): Promise<readonly Hex[]> {
+  return takeOut(trx, bundleId, sql<boolean>`false`, 0)
+}
+
+/**
+ * Counts a failed attempt for the remaining operations of a bundle and returns them to the pool. After
+ * `maxAttempts` an operation is dropped, and keeps its last bundle as evidence.
+ */
+export function blameOperations(
+  trx: Transaction,
+  bundleId: bigint,
+  maxAttempts: number,
+): Promise<readonly Hex[]> {
+  return takeOut(trx, bundleId, sql<boolean>`o.attempts + 1 >= ${maxAttempts}::int`, 1)
+}
+
+/**
+ * Drops the one operation that made a bundle fail on the chain, which keeps the bundle as evidence, and
+ * returns the others to the pool without blame. Returns the hashes of all of them.
+ */
+export async function dropCulprit(
+  trx: Transaction,
+  chainId: number,
+  bundleId: bigint,
+  { hash, code, reason }: Drop,
+): Promise<readonly Hex[]> {
+  const { rows } = await sql<{ hash: Hex }>`
+    update operations set state = 'dropped', reason_code = ${code}, reason = ${reason},
+      attempts = attempts + 1, updated_at = now()
+    where chain_id = ${chainId} and hash = ${hash} and bundle_id = ${bundleId}
+      and state = 'bundled'
+    returning hash`.execute(trx)
+  const dropped = rows.map((row) => row.hash)
+  const successors = await dropSuccessors(trx, chainId, dropped)
+  await emitOperationEvents(trx, chainId, [...dropped, ...successors])
+  return [...dropped, ...(await releaseOperations(trx, bundleId))]
+}
+
+const CANCELLED_CODE: DropCode = 'CANCELLED'
+const FAILED_CODE: DropCode = 'BUNDLE_FAILED'
+
+/** Takes the operations that are still in a bundle out of it; returns their hashes. */
+async function takeOut(
+  trx: Transaction,
+  bundleId: bigint,
+  isSpent: ReturnType<typeof sql<boolean>>,
+  failures: 0 | 1,
+): Promise<readonly Hex[]> {
+  const isCancelled = sql<boolean>`o.cancel_requested_at is not null`
+  const { rows } = await sql<{ hash: Hex; chain_id: bigint; state: string }>`
+    update operations o set
+      state = case when ${isCancelled} or ${isSpent} then 'dropped' else 'pooled' end,
+      reason_code = case when ${isCancelled} then ${CANCELLED_CODE}::text
+        when ${isSpent} then ${FAILED_CODE}::text end,
+      reason = case when ${isCancelled} then 'cancelled by the operator'
+        when ${isSpent} then 'the bundles with this operation failed ' || (o.attempts + 1) || ' times'
+        end,
+      attempts = o.attempts + ${failures}::int,
+      bundle_id = case when ${isSpent} then o.bundle_id end,
+      updated_at = now()
+    where o.bundle_id = ${bundleId} and o.state = 'bundled'
+    returning o.hash, o.chain_id, o.state`.execute(trx)
+  const dropped = rows.filter(({ state }) => state === 'dropped').map(({ hash }) => hash)
+  const [first] = rows
+  if (first) {
+    const chainId = Number(first.chain_id)
+    const successors = await dropSuccessors(trx, chainId, dropped)
+    await emitOperationEvents(trx, chainId, [...dropped, ...successors])
+  }
+  return rows.map(({ hash }) => hash)
+}
+
+async function insertBundle(
+  trx: Transaction,
+  bundle: NewBundle,
+  operationCount: number,
+): Promise<bigint> {
+  const { id } = await trx
+    .insertInto('bundles')
+    .values({
+      chain_id: BigInt(bundle.chainId),
+      kind: bundle.kind,
+      entry_point: bundle.entryPoint,
+      executor: bundle.executor,
+      nonce: bundle.nonce,
+      operation_count: operationCount,
+      state: 'signed',
+      transaction_hash: null,
+      relayed_from: bundle.relayedFrom ?? null,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return id
+}
+
+/**
+ * Stores a transaction of a bundle. The same operations at the same fees make the same bytes again when the bundle
+ * that had them first was refused or abandoned: they are those of the newer bundle then.
+ */
+async function insertAttempt(
+  db: Database,
+  chainId: number,
+  bundleId: bigint,
+  attempt: NewAttempt,
+): Promise<void> {
+  await db
+    .insertInto('bundle_transactions')
+    .values({
+      chain_id: BigInt(chainId),
+      hash: attempt.hash,
+      bundle_id: bundleId,
+      raw: attempt.raw,
+      max_fee_per_gas: attempt.maxFeePerGas,
+      max_priority_fee_per_gas: attempt.maxPriorityFeePerGas,
+      max_cost: attempt.maxCost,
+      noop: attempt.noop,
+    })
+    .onConflict((known) =>
+      known
+        .columns(['chain_id', 'hash'])
+        .doUpdateSet({ bundle_id: bundleId, created_at: sql<Date>`now()` }),
+    )
+    .execute()
+}
+
+/** Thrown to roll the transaction back. */
+class Superseded extends Error {}
+
+/** Sizes of an operation's next bundle, by the number of its bundles that have failed. */
+const retryGroupSizes = [Number.POSITIVE_INFINITY, 32, 4]
+
+/**
+ * The most operations in a bundle whose operations have had `attempts` bundles fail on the chain. A
+ * failed bundle is separated in few steps, not at once: of 250 operations one of which fails, 8 bundles
+ * of 32, then 8 of 4, then 4 single ones carry the others. The one that fails alone is the cause.
+ */
+export function retryGroupSize(attempts: number): number {
+  return retryGroupSizes[attempts] ?? 1
+}
+
+/** The number of failed bundles with which an operation is dropped; it was alone in the last two. */
+export const MAX_ATTEMPTS = retryGroupSizes.length + 2

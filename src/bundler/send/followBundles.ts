@@ -1,0 +1,334 @@
+import type { Address, Hex } from 'viem'
+import { parseTransaction } from 'viem/utils'
+import { faultPoint } from '../../base/faults.js'
+import { type ComingBlock, comingBlock } from '../../chain/comingBlock.js'
+import { adviseFees } from '../../chain/fees.js'
+import type { Head } from '../../chain/head.js'
+import type { ExecutorTransaction } from '../../chain/signing/executorTransaction.js'
+import type { Fees } from '../../erc4337/fees.js'
+import { type DataCost, dataCostOfRaw, dataSteps } from '../../gas/dataGas.js'
+import { afterSteps, dataPriceAt } from '../../gas/dataPrice.js'
+import { bundleCharges } from '../../gas/preVerificationGas.js'
+import { operationsInBundle } from '../../mempool/pool/operations.js'
+import type { BundlingContext } from '../bundlingContext.js'
+import { isOvertaken } from '../dataFees.js'
+import { type ExecutorState, readExecutorStates } from '../executorStatus.js'
+import { assessBundle } from '../fees/assessBundle.js'
+import { resubmissionFees, takeoverFees } from '../fees/bundleFees.js'
+import { type OpenBundle, type OpenView, openSince, viewOpen } from '../outbox/bundles.js'
+import {
+  abandonBundle,
+  MAX_ATTEMPTS,
+  publishBundle,
+  refuseBundle,
+  storeAttempt,
+} from '../outbox/outbox.js'
+import { type BroadcastResult, broadcast, signAttempt, transferTransaction } from './attempts.js'
+import { bundleFailure, followRelayed, keptUntil, sendingConditions } from './followRelayed.js'
+import { type Lane, newestAttempt, planLane } from './lanes.js'
+
+/** Our accounts and bundles, as the chain has them at one head. */
+export type ChainView = OpenView & {
+  readonly head: Head
+  readonly states: ReadonlyMap<Address, ExecutorState>
+}
+
+/** The same after its lanes were followed. */
+export type Followed = ChainView & {
+  /** Accounts with a transaction that the node did not take: they send nothing further for now. */
+  readonly blocked: ReadonlySet<Address>
+}
+
+/** The state that the index has reached at `head`, to be read before the index goes on. */
+export async function viewChain(context: BundlingContext, head: Head): Promise<ChainView> {
+  const { database, definition, node, signers, treasury } = context
+  const { open, newest } = await viewOpen(database, definition.chainId)
+  const ours = [...signers, ...(treasury ? [treasury] : [])].map(({ address }) => address)
+  const addresses = [...new Set([...ours, ...open.map(({ executor }) => executor)])]
+  const states = await readExecutorStates(node, head, addresses)
+  return { head, states, open, newest }
+}
+
+/**
+ * Takes each open bundle one step further; see `planLane`. The index may go on meanwhile: a bundle that it settles is
+ * left alone by whatever was planned for it.
+ */
+export async function followBundles(context: BundlingContext, view: ChainView): Promise<Followed> {
+  const { database, definition, node } = context
+  const { head, states } = view
+  const blocked = new Set<Address>()
+  const open = await openSince(database, definition.chainId, view)
+  if (open.length === 0) return { ...view, blocked }
+
+  const knownToNode = await knownTransactions(context, open)
+  const { fast } = await adviseFees(node, head, definition)
+  const at = { head, fast, soon: await comingBlock(node, head, SOON_BLOCKS), knownToNode }
+  for (const { address: executor, mined } of states.values()) {
+    const lane = { executor, mined, open: open.filter((bundle) => bundle.executor === executor) }
+    if (!(await followLane(context, lane, at))) blocked.add(executor)
+  }
+  return { ...view, blocked }
+}
+
+/** Blocks in which a transaction that the node has may be mined before it can be replaced. */
+const SOON_BLOCKS = 2
+
+/** The state of the chain and the node at which lanes are followed. */
+type Following = {
+  readonly head: Head
+  /** The advised fees of the tier `fast`. */
+  readonly fast: Fees
+  readonly soon: ComingBlock
+  readonly knownToNode: ReadonlySet<Hex>
+}
+
+/** Carries out the plan of a lane. Returns whether the node has taken all its transactions. */
+async function followLane(
+  context: BundlingContext,
+  lane: Lane,
+  { head, fast, soon, knownToNode }: Following,
+): Promise<boolean> {
+  const { definition, relay } = context
+  const { resubmitAfter, maxBundlesPerExecutor } = definition
+  const sound: OpenBundle[] = []
+  for (const bundle of lane.open) {
+    const isSound = bundle.nonce < lane.mined || !(await isOvertaken(context, head, bundle, fast))
+    if (isSound) sound.push(bundle)
+    else await cancel(context, bundle, fast, "L1's price has risen above what its operations pay")
+  }
+  const looked = await followRelayed(context, head, { ...lane, open: sound }, fast)
+  const { open, failing, outdated } = looked
+  if (failing) await cancel(context, failing.bundle, fast, failing.reason)
+  for (const bundle of outdated) await send(context, bundle)
+  const { steps, stuck } = planLane(
+    { ...lane, open },
+    {
+      isKnown: ({ hash }) => knownToNode.has(hash),
+      isRelayed: (bundle) =>
+        bundle.relayedFrom !== undefined && relay?.answerTo(newestAttempt(bundle).hash) === 'taken',
+      soon,
+      resubmitAfter,
+      fast,
+      maxFillers: maxBundlesPerExecutor,
+    },
+  )
+  let allTaken = true
+  for (const step of steps) {
+    if (step.kind === 'abandon') {
+      if (!(await isKnownAnywhere(context, step.bundle)))
+        await abandon(context, step.bundle, step.reason)
+    } else if (step.kind === 'cancel') await cancel(context, step.bundle, fast, step.reason)
+    else if (!isTaken(await send(context, step.bundle))) allTaken = false
+  }
+  for (const bundle of stuck) if (await resubmit(context, head, bundle, fast)) break
+  return allTaken
+}
+
+/** Broadcasts a bundle's newest transaction; one that can never be included ends the bundle. */
+export async function send(context: BundlingContext, bundle: OpenBundle): Promise<BroadcastResult> {
+  const { raw, hash } = newestAttempt(bundle)
+  faultPoint('broadcast:before')
+  const isPublic = bundle.relayedFrom === undefined
+  const result = isPublic ? await broadcast(context.node, raw) : await offer(context, bundle)
+  faultPoint('broadcast:after')
+  const { kind, reason } = result
+  const { id, executor, nonce } = bundle
+  const facts = { bundleId: id, executor, nonce, hash }
+  if (kind === 'terminal') await refuse(context, bundle, reason)
+  else if (kind === 'sent') context.logger.debug(facts, 'bundle broadcast')
+  else {
+    const receiver = isPublic ? 'node' : 'relay'
+    context.logger.warn({ ...facts, kind, reason }, `the ${receiver} did not take the bundle`)
+  }
+  return result
+}
+
+/** Gives a bundle's newest transaction to the relay. */
+async function offer(context: BundlingContext, bundle: OpenBundle): Promise<BroadcastResult> {
+  const until = keptUntil(context, bundle)
+  const conditions = () => sendingConditions(context, bundle, until)
+  const result = await context.relay?.offer(newestAttempt(bundle), until, conditions)
+  return result ?? { kind: 'indeterminate', reason: 'no relay is configured any more' }
+}
+
+/** Whether further transactions may follow: not behind one that the node does not have. */
+export function isTaken({ kind }: BroadcastResult): boolean {
+  return kind === 'sent' || kind === 'settled'
+}
+
+/** Hashes of the bundles' transactions, those that the node has in its pool or chain. */
+async function knownTransactions(
+  { node }: BundlingContext,
+  open: readonly OpenBundle[],
+): Promise<ReadonlySet<Hex>> {
+  const hashes = open.flatMap(({ attempts }) => attempts.map(({ hash }) => hash))
+  const answers = await node.batch(
+    hashes.map((hash) => ({ method: 'eth_getTransactionByHash', params: [hash] })),
+  )
+  return new Set(
+    hashes.filter((_, i) => {
+      const answer = answers[i]
+      if (answer && !answer.ok) throw answer.error
+      return answer?.result !== null
+    }),
+  )
+}
+
+/** Whether any endpoint has a transaction of the bundle in its pool or chain: it may still count. */
+async function isKnownAnywhere(
+  { node }: BundlingContext,
+  { attempts }: OpenBundle,
+): Promise<boolean> {
+  for (const { hash } of attempts) {
+    const answers = await node.survey<unknown>('eth_getTransactionByHash', [hash])
+    if (answers.some((answer) => answer !== null)) return true
+  }
+  return false
+}
+
+/** Ends a bundle that cannot be included any more; its operations try again. */
+async function abandon(
+  { database, logger, metrics }: BundlingContext,
+  { id, nonce, executor }: OpenBundle,
+  reason: string,
+): Promise<void> {
+  const released = await abandonBundle(database, id)
+  metrics.count('purser_bundles_total', { state: 'abandoned' })
+  logger.warn({ bundleId: id, executor, nonce, reason, released }, 'bundle abandoned')
+}
+
+/** Ends a bundle that the node will never take; its operations go in smaller ones next. */
+async function refuse(
+  { database, logger, metrics }: BundlingContext,
+  { id, nonce, executor }: OpenBundle,
+  reason: string | undefined,
+): Promise<void> {
+  const blamed = await refuseBundle(database, id, MAX_ATTEMPTS)
+  metrics.count('purser_bundles_total', { state: 'abandoned' })
+  logger.warn({ bundleId: id, executor, nonce, reason, blamed }, 'the node refused the bundle')
+}
+
+/**
+ * Takes a bundle back. A relay that has it alone may say that it will not include it: that is free. Else a
+ * transaction that does nothing is sent in its place, publicly, and its operations stay with it until one
+ * of the two is mined: only then is it certain which.
+ */
+async function cancel(
+  context: BundlingContext,
+  bundle: OpenBundle,
+  fast: Fees,
+  reason: string,
+): Promise<void> {
+  const { definition, database, node, logger, relay, metrics } = context
+  const { id, executor, nonce } = bundle
+  if (bundle.relayedFrom !== undefined) {
+    if (await relay?.withdraw(bundle.attempts)) {
+      metrics.count('purser_relay_bundles_total', { outcome: 'withdrawn' })
+      return abandon(context, bundle, reason)
+    }
+    await publishBundle(database, id)
+  }
+  const transaction = await transferTransaction(node, {
+    chainId: definition.chainId,
+    from: executor,
+    to: executor,
+    value: 0n,
+    nonce,
+    fees: takeoverFees(newestAttempt(bundle), fast),
+  })
+  if (await sendAttempt(context, { ...bundle, relayedFrom: undefined }, transaction, true))
+    logger.warn({ bundleId: id, executor, nonce, reason }, 'bundle is being cancelled')
+}
+
+/**
+ * Raises the fees of a stuck bundle, if it still succeeds; one that would revert is cancelled. False when
+ * they cannot rise.
+ */
+async function resubmit(
+  context: BundlingContext,
+  head: Head,
+  bundle: OpenBundle,
+  fast: Fees,
+): Promise<boolean> {
+  const previous = newestAttempt(bundle)
+  const { id, executor, nonce } = bundle
+  const { to, data = '0x', value = 0n, gas, authorizationList } = parseTransaction(previous.raw)
+  if (!to || gas === undefined) throw new Error(`bundle ${id} holds no call`)
+  const { node, definition } = context
+  const price = await dataPriceAt(node, definition.dataFee, head)
+  const dataPrice = price && afterSteps(price, dataSteps.bundle)
+  const charged = dataCostOfRaw(dataPrice, previous.raw, gas)
+  const fees = await raisedFees(context, bundle, data, fast, charged)
+  if (fees && !previous.noop && bundle.kind === 'operations') {
+    const failure = await bundleFailure(context, head, bundle, fees)
+    if (failure !== undefined) {
+      await cancel(context, bundle, fast, `it would revert now: ${failure}`)
+      return true
+    }
+  }
+  const { chainId } = definition
+  const transaction = fees && {
+    chainId,
+    nonce: Number(nonce),
+    to: lower(to),
+    data,
+    value,
+    gas,
+    ...(authorizationList ? { authorizationList } : {}),
+    ...fees,
+  }
+  const { noop } = previous
+  if (transaction && (await sendAttempt(context, bundle, transaction, noop, charged?.reserve)))
+    return true
+  const facts = { bundleId: id, executor, nonce, fees: previous }
+  context.logger.warn(facts, 'bundle is stuck at its highest fees')
+  return false
+}
+
+function lower(address: Address): Address {
+  return address.toLowerCase() as Address
+}
+
+/** The next fees of a stuck bundle; undefined when they cannot rise. */
+async function raisedFees(
+  { database, definition, engine, entryPoints }: BundlingContext,
+  bundle: OpenBundle,
+  data: Hex,
+  fast: Fees,
+  charged: DataCost | undefined,
+): Promise<Fees | undefined> {
+  const previous = newestAttempt(bundle)
+  if (previous.noop || bundle.kind !== 'operations') {
+    // A transaction that was not taken at three times the price does not wait for a higher one.
+    const isHighEnough = previous.maxFeePerGas > 3n * fast.maxFeePerGas
+    return isHighEnough ? undefined : takeoverFees(previous, fast)
+  }
+  const entryPoint = entryPoints.find(({ address }) => address === bundle.entryPoint)
+  if (!entryPoint) return undefined
+  const waiting = await operationsInBundle(database, bundle.id)
+  const charges = bundleCharges(definition)
+  const pays = await assessBundle(engine, entryPoint, waiting, data, charges, charged)
+  return resubmissionFees({ previous, fast, pays })
+}
+
+/** Signs, stores, then sends another transaction for a bundle's nonce, if it is open. False without its key. */
+async function sendAttempt(
+  context: BundlingContext,
+  bundle: OpenBundle,
+  transaction: ExecutorTransaction,
+  noop: boolean,
+  dataReserve?: bigint,
+): Promise<boolean> {
+  const { database, definition, signers, treasury, logger, metrics } = context
+  const signer = [...signers, treasury].find((key) => key?.address === bundle.executor)
+  if (!signer) return false
+  const attempt = await signAttempt(signer, transaction, noop, dataReserve)
+  if (!(await storeAttempt(database, definition.chainId, bundle.id, attempt))) return true
+  faultPoint('resubmission:committed')
+  metrics.count('purser_bundle_replacements_total', { kind: noop ? 'cancel' : 'raised' })
+  const { maxFeePerGas, maxPriorityFeePerGas, hash } = attempt
+  const facts = { bundleId: bundle.id, nonce: bundle.nonce, hash, noop }
+  logger.info({ ...facts, maxFeePerGas, maxPriorityFeePerGas }, 'bundle resubmitted')
+  await send(context, { ...bundle, attempts: [...bundle.attempts, { ...attempt, age: 0 }] })
+  return true
+}

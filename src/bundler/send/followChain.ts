@@ -1,0 +1,97 @@
+import type { Address } from 'viem'
+import { bundlingHorizon } from '../../chain/comingBlock.js'
+import { adviseFees } from '../../chain/fees.js'
+import type { Head } from '../../chain/head.js'
+import { dropExpired } from '../../mempool/pool/operations.js'
+import { decayReputations } from '../../mempool/pool/reputations.js'
+import type { BundlingContext } from '../bundlingContext.js'
+import { balanceAlarm } from '../executorStatus.js'
+import { openSince } from '../outbox/bundles.js'
+import { indexBlocks } from '../settle/indexBlocks.js'
+import { type ChainView, type Followed, followBundles, viewChain } from './followBundles.js'
+import { missingNonces } from './lanes.js'
+import { refillExecutors, sendTransfer } from './refillExecutors.js'
+
+/**
+ * Brings operations up to date with the chain at `head`, and sends nothing: so it may run while others send.
+ * Undefined when the index cannot reach that head; nothing should be sent then.
+ */
+export async function indexChain(
+  context: BundlingContext,
+  head: Head,
+): Promise<ChainView | undefined> {
+  const { database, definition, node, logger } = context
+  if (!(await indexBlocks(context, head))) return undefined
+  const view = await viewChain(context, head)
+  const last = await bundlingHorizon(node, head, definition)
+  const expired = await dropExpired(database, definition.chainId, last, definition.maxPoolAge)
+  if (expired.length > 0) logger.warn({ ops: expired }, 'operations expired in the pool')
+  await decayReputations(database, definition.chainId)
+  return view
+}
+
+/** Brings operations, then bundles, up to date with the chain at `head`; see `indexChain`. */
+export async function followChain(
+  context: BundlingContext,
+  head: Head,
+): Promise<Followed | undefined> {
+  const view = await indexChain(context, head)
+  return view && followBundles(context, view)
+}
+
+/** Fills missing nonces and refills executors; new bundles go first. */
+export async function keepLanes(context: BundlingContext, followed: Followed): Promise<void> {
+  await fillGaps(context, followed)
+  await refillExecutors(context, followed)
+}
+
+/**
+ * Fills missing nonces (their bundles were refused, or lost with a reorg) with transactions that do
+ * nothing: bundles with higher nonces could not be mined before. New bundles take missing nonces first,
+ * so this comes after sending. More than a few are not filled; `planLane` abandons the bundles that wait
+ * behind them.
+ */
+async function fillGaps(context: BundlingContext, followed: Followed): Promise<void> {
+  const { database, definition, node, signers, treasury, logger } = context
+  const { chainId, maxBundlesPerExecutor } = definition
+  const { head, states } = followed
+  const bundles = await openSince(database, chainId, followed)
+  for (const signer of [...signers, ...(treasury ? [treasury] : [])]) {
+    const { address } = signer
+    const state = states.get(address)
+    if (!state) continue
+    const open = bundles.filter(({ executor }) => executor === address)
+    const missing = missingNonces({ executor: address, mined: state.mined, open })
+    if (missing.length > maxBundlesPerExecutor) continue
+    for (const nonce of missing) {
+      const { fast } = await adviseFees(node, head, definition)
+      const transfer = { to: address, value: 0n, nonce, fees: fast }
+      const filler = await sendTransfer(context, signer, 'filler', transfer)
+      logger.warn({ bundleId: filler.id, executor: address, nonce }, 'missing nonce filled')
+    }
+  }
+}
+
+/** Logs when an executor or the treasury runs out of money, and when it has some again: once each. */
+export function createBalanceWatch({
+  definition,
+  signers,
+  treasury,
+  logger,
+}: Pick<BundlingContext, 'definition' | 'signers' | 'treasury' | 'logger'>) {
+  const alarmed = new Set<Address>()
+  return ({ states }: ChainView): void => {
+    const roles = signers.map(({ address }) => ['executor', address] as const)
+    const accounts = treasury ? [...roles, ['treasury', treasury.address] as const] : roles
+    for (const [role, address] of accounts) {
+      const balance = states.get(address)?.balance
+      if (balance === undefined) continue
+      const alarm = balanceAlarm(role, balance, definition)
+      if (alarm !== undefined && !alarmed.has(address)) logger.error({ address }, alarm)
+      if (alarm === undefined && alarmed.has(address))
+        logger.info({ address, balance }, `the ${role} has money again`)
+      if (alarm === undefined) alarmed.delete(address)
+      else alarmed.add(address)
+    }
+  }
+}

@@ -1,0 +1,175 @@
+import type { Address } from 'viem'
+import { parseTransaction } from 'viem/utils'
+import { compareBigints, smallest } from '../../base/bigints.js'
+import { SignerUnavailableError } from '../../base/errors/processErrors.js'
+import { faultPoint } from '../../base/faults.js'
+import { adviseFees } from '../../chain/fees.js'
+import { NodeRpcError } from '../../chain/nodeErrors.js'
+import type { ExecutorSigner } from '../../chain/signing/executorTransaction.js'
+import type { Fees } from '../../erc4337/fees.js'
+import { fromHex } from '../../evm/index.js'
+import { type DataPrice, dataPriceAt } from '../../gas/dataPrice.js'
+import { placeholder } from '../../gas/placeholder.js'
+import type { BundlingContext } from '../bundlingContext.js'
+import { type OpenBundle, openSince } from '../outbox/bundles.js'
+import { storeBundle } from '../outbox/outbox.js'
+import { signAttempt, transferTransaction } from './attempts.js'
+import { type Followed, send } from './followBundles.js'
+import { committedCost, nextNonce } from './lanes.js'
+
+/** Gas of a plain transfer, with a margin for chains that charge for its data. */
+const TRANSFER_GAS = 50_000n
+/** Bytes as many as a signed transfer has at most, none of which compresses. */
+const transferBytes = fromHex(placeholder(160, 51))
+
+/**
+ * Sends money of the treasury to executors that run short of it. Refills go through the same outbox as
+ * bundles, so that a crash neither loses nor repeats one: while a refill of an executor is open there
+ * is no other, and when it is closed its money is in the balance that was read.
+ */
+export async function refillExecutors(context: BundlingContext, followed: Followed): Promise<void> {
+  const { database, definition, node, signers, treasury, logger } = context
+  const { chainId, maxBundlesPerExecutor, treasury: terms } = definition
+  const { head, states, blocked } = followed
+  const treasuryState = treasury && states.get(treasury.address)
+  if (!treasury || !terms || !treasuryState || blocked.has(treasury.address)) return
+  const executors = signers.flatMap(({ address }) =>
+    address === treasury.address ? [] : (states.get(address) ?? []),
+  )
+  if (executors.every(({ balance }) => balance >= terms.refillBelow)) return
+
+  const bundles = await openSince(database, chainId, followed)
+  const { fast: fees } = await adviseFees(node, head, definition)
+  const dataPrice = await dataPriceAt(node, definition.dataFee, head)
+  let lane = {
+    executor: treasury.address,
+    mined: treasuryState.mined,
+    open: bundles.filter(({ executor }) => executor === treasury.address),
+  }
+  const { refills, unserved } = planRefills({
+    executors,
+    inFlight: new Set(lane.open.flatMap(recipient)),
+    available: treasuryState.balance - committedCost(lane),
+    transferCost: TRANSFER_GAS * fees.maxFeePerGas + (dataPrice ? transferData(dataPrice) : 0n),
+    refillBelow: terms.refillBelow,
+    refillTo: terms.refillTo,
+    maxRefills: maxBundlesPerExecutor - lane.open.length,
+  })
+  if (unserved.length > 0) {
+    const { address, balance } = treasuryState
+    logger.error({ treasury: address, balance, unserved }, 'the treasury cannot refill executors')
+  }
+  for (const { to, value } of refills) {
+    try {
+      const nonce = nextNonce(lane)
+      const refill = await sendTransfer(context, treasury, 'refill', { to, value, nonce, fees })
+      lane = { ...lane, open: [...lane.open, refill].sort(byNonce) }
+      logger.info({ bundleId: refill.id, executor: to, value, nonce }, 'executor is being refilled')
+    } catch (error) {
+      if (!(error instanceof NodeRpcError || error instanceof SignerUnavailableError)) throw error
+      logger.error({ executor: to, reason: error.message }, 'the executor cannot be refilled')
+      return
+    }
+  }
+}
+
+/** wei that a transfer may cost on top of its gas: twice the current fee, which may rise. */
+function transferData({ feeOf, sizeOf, operatorFeeOf }: DataPrice): bigint {
+  return 2n * feeOf(sizeOf(transferBytes)) + operatorFeeOf(TRANSFER_GAS)
+}
+
+/** The executor for which an open refill is; empty for other transactions. */
+function recipient({ kind, attempts: [first] }: OpenBundle): Address[] {
+  const { to } = kind === 'refill' ? parseTransaction(first.raw) : {}
+  return to ? [to.toLowerCase() as Address] : []
+}
+
+function byNonce(a: OpenBundle, b: OpenBundle): number {
+  return a.nonce < b.nonce ? -1 : 1
+}
+
+type Refillable = { readonly address: Address /** wei */; readonly balance: bigint }
+
+type Refill = { readonly to: Address /** wei */; readonly value: bigint }
+
+type RefillPlan = {
+  readonly refills: readonly Refill[]
+  /** Executors that need money for which the treasury has none. */
+  readonly unserved: readonly Address[]
+}
+
+type RefillConditions = {
+  readonly executors: readonly Refillable[]
+  /** Executors with a refill on its way. */
+  readonly inFlight: ReadonlySet<Address>
+  /** wei that the treasury can spend. */
+  readonly available: bigint
+  /** The most wei that one transfer can cost. */
+  readonly transferCost: bigint
+  readonly refillBelow: bigint
+  readonly refillTo: bigint
+  /** The most transfers that may go out now. */
+  readonly maxRefills: number
+}
+
+/**
+ * The transfers that fill executors below `refillBelow` up to `refillTo`, the poorest first. When the
+ * treasury is short, the last one gets the rest if that lifts it to `refillBelow`; less would not let it
+ * send again.
+ */
+export function planRefills(conditions: RefillConditions): RefillPlan {
+  const { executors, inFlight, transferCost, refillBelow, refillTo, maxRefills } = conditions
+  const candidates = executors
+    .filter(({ address, balance }) => balance < refillBelow && !inFlight.has(address))
+    .sort((a, b) => compareBigints(a.balance, b.balance))
+  const refills: Refill[] = []
+  const unserved: Address[] = []
+  let { available } = conditions
+  for (const { address, balance } of candidates) {
+    const value = smallest(refillTo - balance, available - transferCost)
+    if (balance + value < refillBelow) unserved.push(address)
+    else if (refills.length < maxRefills) {
+      refills.push({ to: address, value })
+      available -= value + transferCost
+    }
+  }
+  return { refills, unserved }
+}
+
+type Transfer = {
+  readonly to: Address
+  /** wei */
+  readonly value: bigint
+  readonly nonce: bigint
+  readonly fees: Fees
+}
+
+/** Signs, stores, then sends a transaction without operations. */
+export async function sendTransfer(
+  context: BundlingContext,
+  signer: ExecutorSigner,
+  kind: 'filler' | 'refill',
+  transfer: Transfer,
+): Promise<OpenBundle> {
+  const { database, definition, node } = context
+  const { chainId } = definition
+  const { address: executor } = signer
+  const { nonce } = transfer
+  const transaction = await transferTransaction(node, { chainId, from: executor, ...transfer })
+  const attempt = await signAttempt(signer, transaction, kind === 'filler')
+  const stored = { kind, entryPoint: null, executor, nonce, relayedFrom: undefined }
+  const id = await storeBundle(database, { chainId, ...stored }, attempt, [])
+  if (id === undefined) throw new Error('a transaction without operations was superseded')
+  faultPoint('bundle:committed')
+  const counts = { operationCount: 0, waitingCount: 0, cancelRequested: false }
+  const ends = { validUntil: 0, validUntilBlock: 0n }
+  const bundle: OpenBundle = {
+    id,
+    ...stored,
+    ...counts,
+    ...ends,
+    attempts: [{ ...attempt, age: 0 }],
+  }
+  await send(context, bundle)
+  return bundle
+}

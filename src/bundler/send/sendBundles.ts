@@ -1,0 +1,178 @@
+import type { Hex } from 'viem'
+import { SignerUnavailableError } from '../../base/errors/processErrors.js'
+import { faultPoint } from '../../base/faults.js'
+import type { Head } from '../../chain/head.js'
+import { NodeRpcError } from '../../chain/nodeErrors.js'
+import type { ExecutorSigner } from '../../chain/signing/executorTransaction.js'
+import type { EntryPoint } from '../../erc4337/entryPoint.js'
+import { pooledEntryPoints } from '../../mempool/pool/pooledOperations.js'
+import { assembleBundle, type BundleDraft } from '../assemble/assembleBundle.js'
+import type { BundlingContext } from '../bundlingContext.js'
+import type { ExecutorState } from '../executorStatus.js'
+import { type OpenBundle, openSince } from '../outbox/bundles.js'
+import { storeBundle } from '../outbox/outbox.js'
+import { signAttempt, transactionCost } from './attempts.js'
+import { type Followed, isTaken, send } from './followBundles.js'
+import { committedCost, nextNonce } from './lanes.js'
+
+type Turn = {
+  /** A counter that rotates the EntryPoints. */
+  readonly turn: number
+  /**
+   * Whether the head is new. Then each executor may have `maxBundlesPerExecutor` in flight; between
+   * heads only idle ones send, so that operations which come in meanwhile share a bundle.
+   */
+  readonly freshHead: boolean
+  /** The newest head, for the fees and the state of each bundle; absent = the one that was followed. */
+  readonly newestHead?: () => Head
+  /** Whether the lanes are to be followed before the next bundle; absent = no. */
+  readonly isOver?: () => boolean
+}
+
+type SendingLane = {
+  readonly signer: ExecutorSigner
+  readonly state: ExecutorState
+  readonly open: readonly OpenBundle[]
+}
+
+/** Sends bundles while operations wait and executors are free, those with the fewest in flight first. */
+export async function sendBundles(
+  context: BundlingContext,
+  followed: Followed,
+  { turn, freshHead, newestHead = () => followed.head, isOver = () => false }: Turn,
+): Promise<void> {
+  const { definition, entryPoints } = context
+  const start = turn % entryPoints.length
+  const addresses = entryPoints.map(({ address }) => address)
+  const pooled = await pooledEntryPoints(context.database, definition.chainId, addresses)
+  const rotated = [...entryPoints.slice(start), ...entryPoints.slice(0, start)].filter(
+    ({ address }) => pooled.has(address),
+  )
+  if (rotated.length === 0) return
+  const waiting = new Set<Hex>()
+  let lanes = await sendingLanes(context, followed)
+  const maxInFlight = freshHead ? definition.maxBundlesPerExecutor : 1
+  for (let inFlight = 0; inFlight < maxInFlight; inFlight++) {
+    const next: SendingLane[] = []
+    for (const lane of lanes) {
+      if (lane.open.length !== inFlight) {
+        next.push(lane)
+        continue
+      }
+      if (isOver()) return
+      const sent = await trySend(context, newestHead(), lane, rotated, waiting)
+      if (sent === 'nothing') return
+      if (sent !== 'stopped') next.push({ ...lane, open: [...lane.open, sent] })
+    }
+    lanes = next
+  }
+}
+
+/** Lanes of the executors that may send: those with enough money and no transaction that is blocked. */
+async function sendingLanes(
+  { database, definition, signers }: BundlingContext,
+  followed: Followed,
+): Promise<SendingLane[]> {
+  const { states, blocked } = followed
+  const open = await openSince(database, definition.chainId, followed)
+  return signers.flatMap((signer) => {
+    const { address } = signer
+    const state = states.get(address)
+    if (!state || blocked.has(address)) return []
+    if (state.balance < definition.executorMinBalance) return []
+    return [{ signer, state, open: open.filter(({ executor }) => executor === address) }]
+  })
+}
+
+/** The bundle that was sent; `nothing` when no operation can go, `stopped` when this executor cannot send. */
+async function trySend(
+  context: BundlingContext,
+  head: Head,
+  lane: SendingLane,
+  entryPoints: readonly EntryPoint[],
+  waiting: Set<Hex>,
+): Promise<OpenBundle | 'nothing' | 'stopped'> {
+  try {
+    return await sendBundle(context, head, lane, entryPoints, waiting)
+  } catch (error) {
+    if (!(error instanceof NodeRpcError || error instanceof SignerUnavailableError)) throw error
+    const facts = { executor: lane.signer.address, reason: error.message }
+    context.logger.error(facts, 'the executor cannot send')
+    return 'stopped'
+  }
+}
+
+async function sendBundle(
+  context: BundlingContext,
+  head: Head,
+  { signer, state, open }: SendingLane,
+  entryPoints: readonly EntryPoint[],
+  waiting: Set<Hex>,
+): Promise<OpenBundle | 'nothing' | 'stopped'> {
+  const executor = signer.address
+  const lane = { executor, mined: state.mined, open }
+  for (const entryPoint of entryPoints) {
+    for (;;) {
+      const draft = await assembleBundle(context, { head, executor, entryPoint, waiting })
+      if (!draft) break
+      const { hashes, gas, fees, dataReserve } = draft
+      const available = state.balance - committedCost(lane)
+      const cost = transactionCost({ gas, ...fees }) + dataReserve
+      if (available < cost) {
+        context.logger.warn(
+          { executor, free: available, cost },
+          'the executor cannot pay for another bundle',
+        )
+        return 'stopped'
+      }
+      faultPoint('bundle:simulated')
+      const relayedFrom = context.relay?.rests(head.number) === false ? head.number : undefined
+      const bundle = await signBundle(context, signer, nextNonce(lane), draft, relayedFrom)
+      if (!bundle) continue
+      faultPoint('bundle:committed')
+      context.sizeWatch?.note(entryPoint.address, draft.receivedAt)
+      const facts = { bundleId: bundle.id, executor, nonce: bundle.nonce }
+      context.logger.info({ ...facts, ops: hashes, gas, ...fees }, 'bundle signed')
+      return isTaken(await send(context, bundle)) ? bundle : 'stopped'
+    }
+  }
+  return 'nothing'
+}
+
+/**
+ * The bundle, signed for `nonce`, to be given to a relay at the block `relayedFrom` or to the public, and stored together with the claim of its operations. Undefined when
+ * one of them was replaced meanwhile; nothing has changed then.
+ */
+export async function signBundle(
+  { definition, database }: BundlingContext,
+  signer: ExecutorSigner,
+  nonce: bigint,
+  draft: BundleDraft,
+  relayedFrom: bigint | undefined,
+): Promise<OpenBundle | undefined> {
+  const { chainId } = definition
+  const { entryPoint, hashes, data, gas, fees, authorizationList, dataReserve } = draft
+  const to = entryPoint.address
+  const transaction = { chainId, nonce: Number(nonce), to, data, gas, authorizationList, ...fees }
+  const attempt = await signAttempt(signer, transaction, false, dataReserve)
+  const bundle = {
+    kind: 'operations',
+    entryPoint: entryPoint.address,
+    executor: signer.address,
+    nonce,
+    relayedFrom,
+  } as const
+  const id = await storeBundle(database, { chainId, ...bundle }, attempt, hashes)
+  if (id === undefined) return undefined
+  const counts = { operationCount: hashes.length, waitingCount: hashes.length }
+  // The operations were valid long enough a moment ago; the database tells their end to the next round.
+  const ends = { validUntil: 0, validUntilBlock: 0n }
+  return {
+    id,
+    ...bundle,
+    ...counts,
+    ...ends,
+    cancelRequested: false,
+    attempts: [{ ...attempt, age: 0 }],
+  }
+}

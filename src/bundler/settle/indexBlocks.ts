@@ -1,0 +1,245 @@
+import type { Hex } from 'viem'
+import { faultPoint } from '../../base/faults.js'
+import type { Head } from '../../chain/head.js'
+import type { NodeClient } from '../../chain/nodeClient.js'
+import { NodeUnavailableError } from '../../chain/nodeErrors.js'
+import { canonicalBlocks, getTransactionReceipts } from '../../chain/nodeReads.js'
+import type { TransactionReceipt } from '../../chain/transactionReceipt.js'
+import type { Log } from '../../erc4337/entryPoint.js'
+import { hasOpenReservations } from '../../paymaster/ledger/reservations.js'
+import { banForFailures } from '../assemble/failures.js'
+import type { BundlingContext } from '../bundlingContext.js'
+import { readDataFees } from '../dataFees.js'
+import { openBundles } from '../outbox/bundles.js'
+import {
+  type ChainBlock,
+  forgetChain,
+  indexedBlocks,
+  pruneBlocks,
+  putBlock,
+  rollBack,
+} from '../outbox/chainBlocks.js'
+import { hashesToSettle, mayBeIncluded, type SeenInclusion } from '../outbox/inclusions.js'
+import { type Culprit, findCulprit } from './findCulprit.js'
+import { findLosses } from './findLosses.js'
+import { lookForExpired, noReceipt, readEvents } from './readEvents.js'
+import { settleReceipts } from './settleReceipts.js'
+
+/**
+ * Brings the index of inclusions to `head`: undoes what a reorg took back, then settles every
+ * transaction that includes operations of ours, from our bundles' receipts and from the EntryPoints'
+ * own events, in steps of `logRange` blocks. Each step is one transaction together with the block that
+ * it reaches, so a crash repeats a step but never loses or doubles one. Returns whether the index has
+ * reached `head`: not when the node lags behind it or the chain changed while it was read.
+ */
+export async function indexBlocks(context: BundlingContext, head: Head): Promise<boolean> {
+  const { definition, database, node, logger, metrics } = context
+  const { chainId, logRange } = definition
+  const indexed = await indexedBlocks(database, chainId)
+  if (indexed.length === 0) return beginIndex(context, head)
+  const fork = await findForkPoint(node, indexed, head, definition)
+  if (fork.kind === 'behind') return indexed[0]?.hash === head.hash
+  if (fork.kind === 'reset') {
+    logger.warn({ head: head.number }, 'the chain was reset: its open bundles are abandoned')
+    await database.transaction().execute((trx) => forgetChain(trx, chainId))
+    return beginIndex(context, head)
+  }
+  if (fork.kind === 'reorg') {
+    const hashes = await database.transaction().execute((trx) => rollBack(trx, chainId, fork.after))
+    const depth = Number((indexed[0]?.number ?? fork.after) - fork.after)
+    metrics.observe('purser_reorg_depth_blocks', {}, depth)
+    logger.warn(
+      { fork: fork.after, head: head.number, ops: hashes },
+      'reorg: inclusions were undone',
+    )
+    faultPoint('reorg:undone')
+  }
+  for (let from = fork.after + 1n; from <= head.number; from += BigInt(logRange)) {
+    faultPoint('index:catching-up')
+    const last = from + BigInt(logRange) - 1n
+    const to = last < head.number ? (await canonicalBlocks(node, [last])).get(last) : head
+    if (!to || !(await indexRange(context, from, to, head))) return false
+  }
+  return true
+}
+
+/** Starts the index at `head`; older blocks only tell which chain it is and where it may fork. */
+async function beginIndex(
+  { definition, database, node }: BundlingContext,
+  head: Head,
+): Promise<boolean> {
+  const { chainId, finalityDepth } = definition
+  const anchor = head.number - BigInt(finalityDepth)
+  const numbers = anchor > 0n ? [0n, anchor] : [0n]
+  const older = await canonicalBlocks(node, numbers)
+  await database.transaction().execute(async (trx) => {
+    for (const block of [...older.values(), head]) await putBlock(trx, chainId, toBlock(block))
+  })
+  faultPoint('index:began')
+  return true
+}
+
+/** Settles one range of blocks. False when the chain changed while it was read; the next head repeats it. */
+async function indexRange(
+  context: BundlingContext,
+  from: bigint,
+  to: Head,
+  head: Head,
+): Promise<boolean> {
+  const { definition, database, node } = context
+  const { chainId, finalityDepth } = definition
+  const final = to.number - BigInt(finalityDepth)
+  const looked = await lookForExpired(context, final, head)
+  const receipts = await readReceipts(context, from, to, head, looked.events)
+  if (receipts === undefined) return false
+  const numbers = new Set(receipts.map(({ blockNumber }) => blockNumber))
+  numbers.delete(to.number)
+  const canonical = await canonicalBlocks(node, [...numbers])
+  canonical.set(to.number, to)
+  if (receipts.some(({ blockNumber, blockHash }) => canonical.get(blockNumber)?.hash !== blockHash))
+    return false
+
+  const culprits = await findCulprits(context, receipts)
+  const losses = await findLosses(context, receipts)
+  const dataFees = await readDataFees(context, receipts, canonical)
+  const settles = receipts.length > 0
+  if (settles) faultPoint('receipts:read')
+  await database.transaction().execute(async (trx) => {
+    const progress = {
+      number: to.number,
+      timestamp: to.timestamp,
+      final,
+      looked: looked.ids,
+    }
+    const found = { culprits, losses, dataFees }
+    await settleReceipts(trx, context, receipts, canonical, progress, found)
+    await putBlock(trx, chainId, toBlock(to))
+    await pruneBlocks(trx, chainId, final)
+    if (settles) faultPoint('inclusion:settled')
+  })
+  if (settles) faultPoint('inclusion:committed')
+  return true
+}
+
+/** The culprits of reverted bundles, by transaction; their entities are banned (GREP-040). */
+async function findCulprits(
+  context: BundlingContext,
+  receipts: readonly TransactionReceipt[],
+): Promise<ReadonlyMap<Hex, Culprit>> {
+  const culprits = new Map<Hex, Culprit>()
+  for (const receipt of receipts) {
+    const culprit = receipt.status === 0 ? await findCulprit(context, receipt) : undefined
+    if (culprit === undefined) continue
+    culprits.set(receipt.transactionHash, culprit)
+    const { entryPoint, stored, failure, wasAlone } = culprit
+    await banForFailures(context, entryPoint, [{ stored, failure }], wasAlone)
+  }
+  return culprits
+}
+
+/**
+ * Receipts up to block `to` of our open bundles and of all transactions with events of operations that
+ * were sent to us or that we sponsored; `missed` are events of earlier blocks. Undefined when the node
+ * does not have the blocks.
+ */
+async function readReceipts(
+  context: BundlingContext,
+  from: bigint,
+  to: Head,
+  head: Head,
+  missed: readonly Log[],
+): Promise<readonly TransactionReceipt[] | undefined> {
+  const { definition, database, node } = context
+  const { chainId } = definition
+  const bundles = await openBundles(database, chainId)
+  const awaited =
+    bundles.length > 0 ||
+    (await mayBeIncluded(database, chainId)) ||
+    (await hasOpenReservations(database, chainId))
+  if (!awaited && missed.length === 0) return []
+  const attempts = bundles.flatMap((bundle) => bundle.attempts.map(({ hash }) => hash))
+  const [bundleReceipts, read] = await Promise.all([
+    getTransactionReceipts(node, attempts),
+    readEvents(context, from, to, head),
+  ])
+  if (read === undefined) return undefined
+  const events = [...missed, ...read]
+  const seen = events.map(toSeenInclusion)
+  const ourHashes = await hashesToSettle(database, chainId, seen)
+  const including = new Set(
+    events
+      .filter((_, index) => ourHashes.has(seen[index]?.userOpHash ?? '0x'))
+      .map((event) => event.transactionHash),
+  )
+  const otherReceipts = await getTransactionReceipts(
+    node,
+    [...including].filter((hash) => !attempts.includes(hash)),
+  )
+  const receipts = [...bundleReceipts, ...otherReceipts].filter(
+    ({ blockNumber }) => blockNumber <= to.number,
+  )
+  // Without this receipt an operation of ours would stay uncounted for ever.
+  for (const { transactionHash } of receipts) including.delete(transactionHash)
+  const [missing] = including
+  if (missing) throw new NodeUnavailableError(noReceipt(missing))
+  return receipts
+}
+
+/** The indexed members of a UserOperationEvent: its hash, sender and paymaster. */
+function toSeenInclusion({ address, topics }: Pick<Log, 'address' | 'topics'>): SeenInclusion {
+  const [, userOpHash = '0x', , paymaster = '0x'] = topics
+  return { entryPoint: address, userOpHash, paymaster: `0x${paymaster.slice(-40)}` }
+}
+
+function toBlock({ number, hash }: Head): ChainBlock {
+  return { number, hash }
+}
+
+/** The relation of the chain at `head` to the indexed blocks. */
+type ForkPoint =
+  /** Nothing new: the head is indexed, or this node lags behind the index. */
+  | { readonly kind: 'behind' }
+  /** The chain only grew; index from `after`. */
+  | { readonly kind: 'grew'; readonly after: bigint }
+  /** Blocks above `after` were replaced. */
+  | { readonly kind: 'reorg'; readonly after: bigint }
+  /** Another block 0: a development chain that began anew. */
+  | { readonly kind: 'reset' }
+
+/**
+ * The point at which the node's chain departs from the indexed blocks (newest first, block 0 last). A
+ * node that has only a part of them lags behind; one with another block 0 serves another chain. When none above block 0 matches, the fork counts as
+ * just below the oldest: older blocks are final.
+ */
+async function findForkPoint(
+  node: NodeClient,
+  indexed: readonly ChainBlock[],
+  head: Head,
+  { finalityDepth, restarts }: BundlingContext['definition'],
+): Promise<ForkPoint> {
+  const newest = indexed[0]
+  if (!newest || newest.hash === head.hash) return { kind: 'behind' }
+  if (head.number === newest.number + 1n && head.parentHash === newest.hash) {
+    return { kind: 'grew', after: newest.number }
+  }
+  const reachable = indexed.filter(({ number }) => number <= head.number)
+  const current = await canonicalBlocks(
+    node,
+    reachable.map(({ number }) => number),
+  )
+  const genesis = current.get(0n)
+  if (genesis && genesis.hash !== indexed.at(-1)?.hash) {
+    if (restarts) return { kind: 'reset' }
+    throw new NodeUnavailableError(`its block 0 is ${genesis.hash}, not the one that was indexed`)
+  }
+
+  const common = reachable.find(({ number, hash }) => current.get(number)?.hash === hash)
+  if (common === newest) return { kind: 'grew', after: newest.number }
+  if (common && common.number > 0n) {
+    return common === reachable[0] ? { kind: 'behind' } : { kind: 'reorg', after: common.number }
+  }
+  if (newest.number - head.number > BigInt(finalityDepth)) return { kind: 'behind' }
+  const oldest = indexed.findLast(({ number }) => number > 0n) ?? newest
+  const below = oldest.number - 1n
+  return { kind: 'reorg', after: below < head.number ? below : head.number }
+}

@@ -1,0 +1,116 @@
+import { sql } from 'kysely'
+import type { Hex } from 'viem'
+import { smallest } from '../../base/bigints.js'
+import type { TransactionReceipt } from '../../chain/transactionReceipt.js'
+import type { Transaction } from '../../db/database.js'
+import { zeroAddress } from '../../erc4337/encoding/constants.js'
+import type { Included } from '../../erc4337/entryPoint.js'
+import { bundleCharges, sharedGas } from '../../gas/preVerificationGas.js'
+import { grantedFees } from '../../paymaster/ledger/grants.js'
+import type { SettledInclusion } from '../../paymaster/ledger/ledger.js'
+import type { BundlingContext } from '../bundlingContext.js'
+
+/** The charge for one operation of a bundle. */
+type Charge = {
+  /** Gas that the EntryPoint charged, or would have charged an operation without fees. */
+  readonly gas: bigint
+  /** wei per gas */
+  readonly price: bigint
+  /** The number of operations that its preVerificationGas shares a bundle with; undefined = it is not known. */
+  readonly sharedBy: number | undefined
+}
+
+/**
+ * The wei of each operation's charge that are beyond its share of the bundle's fixed costs: it paid for a bundle of
+ * `sharedBy`, and this one had as many as there are charges. Together never more than the bundle was charged above
+ * its `cost` (wei), so that what is left still pays for it. Of `shared` gas are the fixed costs.
+ */
+export function rebatesOf(
+  charges: readonly Charge[],
+  { shared, cost }: { readonly shared: bigint; readonly cost: bigint },
+): readonly bigint[] {
+  const size = BigInt(charges.length)
+  const beyond = charges.map(({ price, sharedBy }) => {
+    const expected = BigInt(sharedBy ?? charges.length)
+    return expected < size ? (shared * (size - expected) * price) / (expected * size) : 0n
+  })
+  const surplus = charges.reduce((sum, { gas, price }) => sum + gas * price, -cost)
+  const total = beyond.reduce((sum, each) => sum + each, 0n)
+  if (surplus <= 0n) return beyond.map(() => 0n)
+  return total <= surplus ? beyond : beyond.map((each) => (each * surplus) / total)
+}
+
+type OurBundle = {
+  readonly receipt: TransactionReceipt
+  /** wei that the transaction cost: gas, and what the chain took for data */
+  readonly cost: bigint
+}
+
+/**
+ * The inclusions with their cost to the sponsor, in wei. Where a tank of the app's own pays, that is the charge of the
+ * EntryPoint. An operation that was granted to have no fees is not charged there: our executor paid its gas at the
+ * price of the bundle, so that is the cost, up to the granted price. A payer by credit, for the operator's tank or
+ * for no fees, gets the rebate of our bundle: both the tank and the executor are the operator's. What
+ * a bundle of others took is the cost where a tank paid, and nothing else is.
+ */
+export async function withSponsorCosts(
+  trx: Transaction,
+  { definition, entryPoints }: Pick<BundlingContext, 'definition' | 'entryPoints'>,
+  included: readonly Included[],
+  ourBundles: ReadonlyMap<Hex, OurBundle>,
+): Promise<SettledInclusion[]> {
+  const ours = included.filter(({ outcome }) => ourBundles.has(outcome.event.transactionHash))
+  const hashes = ours.map(({ outcome }) => outcome.userOpHash)
+  const granted = await grantedFees(
+    trx,
+    definition.chainId,
+    ours.filter(isFree).map(({ outcome }) => outcome.userOpHash),
+  )
+  const known = await readShares(trx, definition.chainId, hashes)
+  const costs = new Map<Hex, Pick<SettledInclusion, 'cost' | 'rebate'>>()
+  for (const [transactionHash, { receipt, cost }] of ourBundles) {
+    const entryPoint = entryPoints.find(({ address }) => address === receipt.to)
+    // Those of a bundle for another EntryPoint inside a call were paid to somebody else.
+    const carried = ours.filter(
+      ({ entryPoint: address, outcome }) =>
+        address === receipt.to && outcome.event.transactionHash === transactionHash,
+    )
+    if (entryPoint === undefined) continue
+    const charges = carried.map(({ outcome }): Charge => {
+      const { userOpHash, actualGasUsed: gas, actualGasCost } = outcome
+      const most = granted.get(userOpHash)
+      const price =
+        most === undefined ? actualGasCost / (gas || 1n) : smallest(receipt.effectiveGasPrice, most)
+      return { gas, price, sharedBy: known.sharedBy.get(userOpHash) }
+    })
+    const shared = BigInt(sharedGas(entryPoint, bundleCharges(definition)))
+    const rebates = rebatesOf(charges, { shared, cost })
+    for (const [at, { outcome }] of carried.entries()) {
+      const { userOpHash, paymaster, actualGasCost } = outcome
+      const { gas, price } = charges[at] ?? { gas: 0n, price: 0n }
+      const isGranted = granted.has(userOpHash)
+      if (!isGranted && !known.sharedTanks.has(`${entryPoint.address} ${paymaster}`)) continue
+      const rebate = rebates[at] ?? 0n
+      costs.set(userOpHash, { cost: (isGranted ? gas * price : actualGasCost) - rebate, rebate })
+    }
+  }
+  return included.map((inclusion) => ({ ...inclusion, ...costs.get(inclusion.outcome.userOpHash) }))
+}
+
+function isFree({ outcome: { paymaster, actualGasCost } }: Included): boolean {
+  return paymaster === zeroAddress && actualGasCost === 0n
+}
+
+/** How many each of these operations paid for, and the operator's tanks by EntryPoint and address. */
+async function readShares(trx: Transaction, chainId: number, hashes: readonly Hex[]) {
+  if (hashes.length === 0)
+    return { sharedBy: new Map<Hex, number>(), sharedTanks: new Set<string>() }
+  const { rows } = await sql<{ hash: Hex; sharedBy: number }>`select hash, shared_by as "sharedBy"
+    from operations where chain_id = ${chainId} and hash = any(${hashes}::text[])`.execute(trx)
+  const tanks = await sql<{ name: string }>`select entry_point || ' ' || address as name from tanks
+    where chain_id = ${chainId} and app_id is null and kind = 'gas'`.execute(trx)
+  return {
+    sharedBy: new Map(rows.map(({ hash, sharedBy }) => [hash, sharedBy])),
+    sharedTanks: new Set(tanks.rows.map(({ name }) => name)),
+  }
+}

@@ -1,0 +1,191 @@
+import { SendingTimeoutError } from '../base/errors/requestErrors.js'
+import { workForItself } from '../base/requester.js'
+import type { HeadFollower } from '../chain/headFollower.js'
+import type { BundlingContext } from './bundlingContext.js'
+import { openBundles } from './outbox/bundles.js'
+import { type ChainView, type Followed, followBundles } from './send/followBundles.js'
+import { createBalanceWatch, indexChain, keepLanes } from './send/followChain.js'
+import { sendBundles } from './send/sendBundles.js'
+
+export type Bundler = {
+  /** Lets a round begin soon; called when operations were announced. */
+  wake(): void
+  /** `manual`: bundles are sent by `sendNow` only. Resolves when no round of the mode before is under way. */
+  setMode(mode: 'manual' | 'auto'): Promise<void>
+  /**
+   * Sends one bundle of what is pooled, in either mode, and resolves when nothing is in flight any
+   * more; at once when there is nothing to send. Throws SendingTimeoutError after a minute.
+   */
+  sendNow(): Promise<void>
+  /** Resolves when the step under way has ended; no other begins. */
+  stop(): Promise<void>
+}
+
+/** Milliseconds after which a whole round begins even if nothing woke the bundler, and one that sends ends for a newer head. */
+const MAX_ROUND_INTERVAL = 5_000
+
+/** Milliseconds that `sendNow` waits for its bundle to be mined. */
+const SENDING_TIMEOUT = 60_000
+
+const FAILED = 'a bundling round failed; nothing was changed by what failed'
+
+/**
+ * The bundler of one chain. On each head and on a slow timer the chain is indexed, whatever is being sent; then a round
+ * follows the lanes and sends. Between heads, whenever it is woken, idle executors send. All its state is in the
+ * database; what fails is logged, and the next round starts from there.
+ */
+export function startBundler(context: BundlingContext, heads: HeadFollower): Bundler {
+  const { definition, logger } = context
+  const watchBalances = createBalanceWatch(context)
+  const following = createRounds(follow)
+  const rounds = createRounds(round)
+  let turn = 0
+  /** As the index has reached it; undefined while it cannot: nothing is sent then. */
+  let view: ChainView | undefined
+  let followed: Followed | undefined
+  let manual = false
+  let forced = false
+  let stopped = false
+
+  async function follow(): Promise<void> {
+    try {
+      view = await indexChain(context, heads.current())
+    } catch (error) {
+      view = undefined
+      logger.warn({ err: error }, FAILED)
+    }
+    if (view) rounds.request()
+  }
+
+  async function round(): Promise<void> {
+    const seen = view
+    if (seen === undefined) return
+    const isFresh = seen.states !== followed?.states
+    const isForced = forced && isFresh
+    try {
+      if (isFresh) {
+        followed = undefined
+        followed = await followBundles(context, seen)
+        watchBalances(followed)
+      }
+      if (!followed) return
+      if (isForced || !manual) {
+        const begin = performance.now()
+        const isLate = () => view !== seen && performance.now() - begin > MAX_ROUND_INTERVAL
+        const signers = isForced ? context.signers.slice(0, 1) : context.signers
+        await sendBundles({ ...context, signers }, followed, {
+          turn: turn++,
+          freshHead: isFresh && !isForced,
+          newestHead: heads.current,
+          isOver: () => view === undefined || isLate(),
+        })
+        if (isForced) forced = false
+      }
+      if (isFresh) {
+        await keepLanes(context, followed)
+        await context.sizeWatch?.store(followed.head)
+        await context.dataFeeWatch?.look(followed.head)
+      }
+    } catch (error) {
+      followed = undefined
+      logger.warn({ err: error }, FAILED)
+    }
+  }
+
+  function wake(): void {
+    if (view === undefined) following.request()
+    else rounds.request()
+  }
+
+  const unsubscribe = heads.onHead(following.request)
+  const interval = Math.min(MAX_ROUND_INTERVAL, definition.resubmitAfter)
+  const timer = setInterval(following.request, interval)
+  wake()
+  return {
+    wake,
+    async setMode(mode) {
+      manual = mode === 'manual'
+      wake()
+      await rounds.idle()
+    },
+    async sendNow() {
+      await heads.refresh()
+      await following.idle()
+      forced = true
+      for (const deadline = performance.now() + SENDING_TIMEOUT; !stopped; ) {
+        following.request()
+        await following.idle()
+        await rounds.idle()
+        const inFlight = (await openBundles(context.database, definition.chainId)).length
+        if (!forced && inFlight === 0) return
+        if (performance.now() >= deadline) {
+          forced = false
+          throw new SendingTimeoutError(SENDING_TIMEOUT, inFlight)
+        }
+        await nextHead(heads, definition.pollInterval)
+        await heads.refresh()
+      }
+    },
+    async stop() {
+      stopped = true
+      clearInterval(timer)
+      unsubscribe()
+      await Promise.all([following.stop(), rounds.stop()])
+    },
+  }
+}
+
+/** Resolves at the next head, or after `milliseconds`: blocks may be far apart. */
+function nextHead(heads: HeadFollower, milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    const unsubscribe = heads.onHead(done)
+    const timer = setTimeout(done, milliseconds)
+    function done() {
+      clearTimeout(timer)
+      unsubscribe()
+      resolve()
+    }
+  })
+}
+
+/** Rounds of work, one after the other. */
+type Rounds = {
+  /** Requests a round that begins after this call; requests before it begins share one round. */
+  request(): void
+  /** Resolves when no round is under way or requested. */
+  idle(): Promise<void>
+  /** Resolves when the round under way has ended; no other begins. */
+  stop(): Promise<void>
+}
+
+/**
+ * Rounds that run `round`, which handles its own failures: it must not reject. A round is work of the
+ * service itself, whichever request caused it.
+ */
+export function createRounds(round: () => Promise<void>): Rounds {
+  let requested = false
+  let stopped = false
+  let running: Promise<void> | undefined
+
+  async function run(): Promise<void> {
+    while (requested && !stopped) {
+      requested = false
+      // Waiting even for a round that has nothing to wait for: `running` is set by then, and ends
+      // here before another request can come.
+      await round()
+    }
+    running = undefined
+  }
+
+  return {
+    request() {
+      requested = true
+      if (!stopped) running ??= workForItself(run)
+    },
+    idle: async () => running,
+    async stop() {
+      stopped = true
+      await running
+    },
+  }
+}

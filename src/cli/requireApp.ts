@@ -1,0 +1,15 @@
+import { ConfigError } from '../base/errors/configError.js'
+import type { Database } from '../db/database.js'
+import { type App, findApp } from '../tenants/apps.js'
+
+/** The error of a command that names an account, app or key that does not live. */
+export function unknownObject(what: string, id: string | undefined): ConfigError {
+  return new ConfigError(`There is no live ${what} ${id}; see \`purser ${what} list\`.`)
+}
+
+/** The live app that --app names. Throws ConfigError. */
+export async function requireApp(db: Database, id: string | undefined): Promise<App> {
+  const app = await findApp(db, id ?? '')
+  if (app === undefined) throw unknownObject('app', id)
+  return app
+}

@@ -1,0 +1,789 @@
+-- The schema of Purser's database: the only source of its tables. Migration 0001 runs this file, and
+-- `npm run generate:schema` writes the row types (schema.generated.ts) from it. Before the first
+-- release it is changed in place; afterwards a change is a migration of its own (docs/changing.md).
+--
+-- Wei, token units and uint256 values are numeric(78, 0). Hashes and addresses are text in lower
+-- case. Secrets are bytea, hashed or encrypted before they come here. Times of the chain are Unix
+-- seconds (bigint), times of ours timestamptz.
+
+-- ---------------------------------------------------------------------------------------------
+-- Service: what processes share
+-- ---------------------------------------------------------------------------------------------
+
+-- The right of one process to do a thing alone. `token` grows with each holder.
+create table leases (
+  name text primary key,
+  holder text not null,
+  token bigint not null,
+  expires_at timestamptz not null
+);
+
+-- One row: a known text, encrypted with the master key of this database. Any other key is refused.
+create table master_key (
+  one boolean primary key default true check (one),
+  check_value bytea not null,
+  since timestamptz not null default now()
+);
+
+-- ---------------------------------------------------------------------------------------------
+-- Tenants: accounts, apps, keys
+-- ---------------------------------------------------------------------------------------------
+
+create table accounts (
+  id uuid primary key default gen_random_uuid(),
+  name text not null,
+  created_at timestamptz not null default now(),
+  revoked_at timestamptz
+);
+
+create table auth_tokens (
+  id uuid primary key default gen_random_uuid(),
+  account_id uuid not null references accounts,
+  name text not null,
+  hash bytea not null unique,
+  last4 text, -- null: of an account's first token
+  role text not null check (role in ('viewer', 'developer', 'admin')),
+  -- The account's `authToken`, which the operator can replace.
+  is_first boolean not null default false,
+  created_at timestamptz not null default now(),
+  expires_at timestamptz, -- null: never
+  last_used_at timestamptz,
+  revoked_at timestamptz
+);
+create index auth_tokens_account on auth_tokens (account_id);
+
+create table apps (
+  id uuid primary key default gen_random_uuid(),
+  account_id uuid not null references accounts,
+  name text not null,
+  -- AppSponsor: the name and icon by which wallets show who pays (ERC-7677). null: the app names nobody.
+  sponsor jsonb,
+  quotas jsonb, -- Quotas; null: no limit
+  created_at timestamptz not null default now(),
+  revoked_at timestamptz
+);
+create index on apps (account_id);
+create index apps_revoked on apps (revoked_at) where revoked_at is not null;
+
+create table keys (
+  id uuid primary key default gen_random_uuid(),
+  app_id uuid not null references apps,
+  name text not null,
+  hash bytea not null unique,
+  last4 text not null,
+  scopes text[] not null default '{bundler,paymaster}',
+  methods text[], -- null: every method of the scopes
+  allowed_origins text[], -- null: any
+  allowed_ips text[], -- addresses and CIDR ranges; null: any
+  quotas jsonb, -- Quotas; null: no limit
+  -- The key that this one replaces.
+  rotated_from uuid references keys on delete set null,
+  created_at timestamptz not null default now(),
+  expires_at timestamptz,
+  revoked_at timestamptz,
+  last_used_at timestamptz -- to the minute; null: never
+);
+create index on keys (app_id);
+create index keys_revoked on keys (revoked_at) where revoked_at is not null;
+create index keys_expired on keys (expires_at) where expires_at is not null;
+create index keys_rotated on keys (rotated_from) where rotated_from is not null;
+
+-- The requests that a key or an app made in its newest second, minute or day, over all processes.
+create table quota_windows (
+  subject uuid not null, -- a key or an app
+  seconds integer not null,
+  begins bigint not null, -- Unix seconds of the database's clock
+  taken bigint not null, -- granted in the window to all processes
+  granted bigint not null, -- granted with the last question
+  primary key (subject, seconds)
+);
+
+create table key_usage (
+  key_id uuid not null references keys on delete cascade,
+  day date not null,
+  requests bigint not null,
+  refused bigint not null,
+  primary key (key_id, day)
+);
+
+-- Append-only. `hash` is SHA-256 over the hash of the entry before and this entry.
+create table audit_log (
+  id bigint generated always as identity primary key,
+  at timestamptz not null,
+  -- The operator, an account's first token, a command of the operator, a named token, or a user.
+  actor text not null check (actor in ('operator', 'account', 'command', 'token', 'user')),
+  actor_id text, -- the start of the token's hash, or the system user; never the token itself
+  ip text,
+  request_id text,
+  action text not null,
+  object_id text not null,
+  account_id uuid,
+  app_id uuid,
+  before jsonb,
+  after jsonb,
+  hash bytea not null
+);
+create index on audit_log (account_id, id);
+create index audit_log_object on audit_log (object_id, id);
+create index audit_log_recent on audit_log (account_id, at);
+
+create function refuse_change() returns trigger language plpgsql as $$
+  begin raise exception 'the audit log is append-only'; end $$;
+create trigger audit_log_append_only before update or delete or truncate on audit_log
+  for each statement execute function refuse_change();
+
+-- ---------------------------------------------------------------------------------------------
+-- People: users, their accounts and sessions
+-- ---------------------------------------------------------------------------------------------
+
+create table users (
+  id uuid primary key default gen_random_uuid(),
+  email text not null unique check (email = lower(email)),
+  name text not null,
+  password_hash text, -- scrypt in PHC form; null: none was chosen yet
+  -- May do all that the operator's token may, and enter any account.
+  is_operator boolean not null default false,
+  created_at timestamptz not null default now(),
+  disabled_at timestamptz
+);
+
+-- The users of identity providers. A subject stays when the e-mail address of its person changes.
+create table user_identities (
+  issuer text not null,
+  subject text not null,
+  user_id uuid not null references users,
+  created_at timestamptz not null default now(),
+  primary key (issuer, subject),
+  unique (issuer, user_id)
+);
+
+create table members (
+  account_id uuid not null references accounts,
+  user_id uuid not null references users,
+  role text not null check (role in ('viewer', 'developer', 'admin')),
+  created_at timestamptz not null default now(),
+  primary key (account_id, user_id)
+);
+create index members_user on members (user_id);
+
+create table sessions (
+  id uuid primary key default gen_random_uuid(),
+  user_id uuid not null references users,
+  token_hash bytea not null unique,
+  created_at timestamptz not null default now(),
+  seen_at timestamptz not null default now(), -- the last request, to the minute
+  expires_at timestamptz not null,
+  ended_at timestamptz,
+  ip text,
+  agent text -- the header User-Agent
+);
+create index sessions_user on sessions (user_id, created_at);
+create index sessions_end on sessions (expires_at);
+
+create table invitations (
+  id uuid primary key default gen_random_uuid(),
+  token_hash bytea not null unique,
+  email text not null check (email = lower(email)),
+  account_id uuid references accounts, -- null: a user is to choose a password
+  role text check (role in ('viewer', 'developer', 'admin')),
+  invited_by uuid references users,
+  created_at timestamptz not null default now(),
+  expires_at timestamptz not null,
+  check ((account_id is null) = (role is null))
+);
+create index invitations_account on invitations (account_id);
+create index invitations_email on invitations (email);
+
+create table sign_in_attempts (
+  subject bytea primary key, -- SHA-256 of an e-mail address, or of one and the network of the caller
+  failures integer not null,
+  failed_at timestamptz not null,
+  locked_until timestamptz,
+  trusted_until timestamptz -- the user signed in from this network
+);
+create index sign_in_attempts_failed on sign_in_attempts (failed_at);
+
+-- ---------------------------------------------------------------------------------------------
+-- Paymaster: tanks, funding, policies
+-- ---------------------------------------------------------------------------------------------
+
+-- `gas` tanks pay for operations as a gift, `token` tanks take tokens for it.
+create table tanks (
+  id uuid primary key default gen_random_uuid(),
+  app_id uuid references apps, -- null: the operator's, shared by apps with credit
+  chain_id bigint not null,
+  entry_point text not null,
+  kind text not null check (kind in ('gas', 'token')),
+  address text not null,
+  owner text not null,
+  signer text not null,
+  signer_key bytea not null,
+  created_at timestamptz not null default now(),
+  unique (app_id, chain_id, entry_point, kind)
+);
+create unique index tanks_shared on tanks (chain_id, entry_point, kind) where app_id is null;
+create index tanks_address on tanks (chain_id, entry_point, address);
+
+-- What an app pays with on a chain: its own tank, or prepaid credit for the operator's shared tank
+-- or for operations without any paymaster.
+create table funds (
+  id uuid primary key default gen_random_uuid(),
+  app_id uuid not null references apps,
+  chain_id bigint not null,
+  mode text not null check (mode in ('tank', 'shared', 'native')),
+  -- All credits that were ever added; what is taken from them is counted by the ledger.
+  credited numeric(78, 0) not null default 0,
+  -- The alarm goes off below this many wei, or this many days at the present rate. 0: never.
+  alarm_wei numeric(78, 0) not null default 0,
+  alarm_days integer not null default 3,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  unique (app_id, chain_id)
+);
+
+-- Wei added to a fund, or taken from it when negative.
+create table credits (
+  id bigint generated always as identity primary key,
+  fund_id uuid not null references funds,
+  amount numeric(78, 0) not null check (amount <> 0),
+  reference text not null,
+  created_at timestamptz not null default now(),
+  unique (fund_id, reference)
+);
+
+-- The alarms that are on: a tank, or the credit of a fund, runs low.
+create table alarms (
+  holder uuid primary key, -- id of the tank or fund
+  since timestamptz not null default now()
+);
+
+-- Operations with zero fees and no paymaster that we pay for.
+create table grants (
+  chain_id bigint not null,
+  user_op_hash text not null,
+  app_id uuid not null references apps,
+  -- wei per gas: what a bundle with it may cost at most
+  max_fee_per_gas numeric(78, 0) not null,
+  max_priority_fee_per_gas numeric(78, 0) not null,
+  valid_until bigint not null,
+  created_at timestamptz not null default now(),
+  primary key (chain_id, user_op_hash)
+);
+
+create table policies (
+  id uuid primary key default gen_random_uuid(),
+  account_id uuid not null references accounts,
+  app_id uuid references apps, -- null: binds all apps of the account
+  name text not null,
+  position integer not null,
+  active boolean not null,
+  terms jsonb not null, -- the policy module's schema
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now()
+);
+create index on policies (account_id, app_id);
+
+-- ---------------------------------------------------------------------------------------------
+-- Paymaster: the ledger of what sponsorships reserve and cost
+-- ---------------------------------------------------------------------------------------------
+
+-- An amount reserved for all sponsorships of one sender's nonce by one app, of which one can be
+-- included. `open`: can still be included; `included`, `expired`: ended by `block_number`, which a
+-- reorganisation can undo; `settled`, `released`: ended for good.
+create table reservations (
+  id bigint generated always as identity primary key,
+  app_id uuid not null references apps,
+  chain_id bigint not null,
+  entry_point text not null,
+  sender text not null,
+  nonce numeric(78, 0) not null,
+  paymaster text not null, -- the zero address when no paymaster pays
+  max_cost numeric(78, 0) not null, -- wei, the largest of its sponsorships
+  valid_until bigint not null, -- the latest of its sponsorships
+  state text not null check (state in ('open', 'included', 'expired', 'settled', 'released')),
+  block_number bigint, -- the block in which it ended; null while open
+  user_op_hash text, -- the operation that took the nonce
+  -- wei; 0 when an operation took the nonce that none of our sponsorships is of
+  actual_cost numeric(78, 0) not null default 0,
+  -- wei that were charged beyond the operation's share of its bundle, and are no part of actual_cost
+  rebate numeric(78, 0) not null default 0,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now()
+);
+create unique index reservations_slot
+  on reservations (chain_id, entry_point, sender, nonce, app_id, paymaster)
+  where state in ('open', 'included', 'expired');
+create index reservations_paymaster on reservations (chain_id, entry_point, paymaster, valid_until)
+  include (max_cost, block_number) where state in ('open', 'included', 'expired');
+create index reservations_included on reservations (chain_id, entry_point, paymaster, block_number)
+  where state = 'included';
+create index reservations_open on reservations (chain_id, valid_until) where state = 'open';
+create index reservations_ended on reservations (chain_id, block_number)
+  where state in ('included', 'expired');
+-- What sponsorships cost lately is read for every tank and credit, to say how long they last.
+create index reservations_recent on reservations (chain_id, app_id, created_at)
+  where state in ('included', 'settled');
+
+-- The amount that the live reservations of a payer lock of its deposit, at one block.
+create table payers (
+  chain_id bigint not null,
+  entry_point text not null,
+  paymaster text not null,
+  -- wei, of the reservations that could still be charged to the deposit as it was at that block
+  locked numeric not null,
+  block_number bigint not null,
+  timestamp bigint not null, -- of the block
+  primary key (chain_id, entry_point, paymaster)
+);
+
+-- Answers to requests for sponsorship. `policy_id` is the policy that sponsored or refused.
+create table decisions (
+  id uuid primary key,
+  app_id uuid not null references apps,
+  chain_id bigint not null,
+  entry_point text not null,
+  sender text not null,
+  nonce numeric(78, 0) not null,
+  user_op_hash text,
+  sponsored boolean not null,
+  code text not null,
+  message text not null,
+  max_cost numeric(78, 0) not null,
+  valid_after bigint not null,
+  valid_until bigint not null,
+  policy_id uuid,
+  details jsonb not null default '{}', -- the numbers behind the decision, for people
+  reservation_id bigint references reservations,
+  created_at timestamptz not null default now()
+);
+create index on decisions (app_id, created_at);
+create index on decisions (chain_id, user_op_hash);
+create index on decisions (reservation_id);
+create index on decisions (created_at, id);
+create index decisions_refused on decisions (app_id, created_at, id) where not sponsored;
+
+-- The amount that one sponsorship takes from one budget, in the budget's unit (usd: millionths).
+create table charges (
+  decision_id uuid not null references decisions,
+  reservation_id bigint not null references reservations,
+  policy_id uuid not null,
+  budget text not null,
+  subject text not null,
+  bucket bigint not null,
+  unit text not null check (unit in ('wei', 'usd', 'count')),
+  amount numeric(78, 0) not null,
+  price numeric(78, 0), -- millionths of a USD per 10^18 wei; null unless the unit is usd
+  settled numeric(78, 0) not null default 0, -- the actual cost of an included sponsorship
+  primary key (decision_id, policy_id, budget, subject, bucket)
+);
+create index on charges (reservation_id);
+
+-- The sums of `charges`, with which budgets are compared.
+create table budget_counters (
+  policy_id uuid not null,
+  budget text not null,
+  subject text not null,
+  bucket bigint not null, -- Unix seconds at which it begins
+  -- Sum over reservations: the largest charge of each until it is final, then its actual cost.
+  used numeric(78, 0) not null,
+  settled numeric(78, 0) not null,
+  primary key (policy_id, budget, subject, bucket)
+);
+
+-- The quote of a decision to take tokens.
+create table token_quotes (
+  decision_id uuid primary key references decisions on delete cascade,
+  chain_id bigint not null,
+  token text not null,
+  mode text not null check (mode in ('prefund', 'afterwards', 'permit')),
+  rate numeric(78, 0) not null, -- smallest token units per 10^18 wei
+  markup integer not null, -- millionths of the cost
+  max_charge numeric(78, 0) not null -- smallest token units that the tank may take
+);
+create index on token_quotes (chain_id, token);
+
+-- The payment that a tank took for an included operation, by the chain.
+create table token_payments (
+  chain_id bigint not null,
+  user_op_hash text not null,
+  app_id uuid not null references apps,
+  tank text not null,
+  sender text not null,
+  token text not null,
+  charged numeric(78, 0) not null, -- smallest token units; 0 when the payment was missed
+  cost numeric(78, 0) not null, -- wei that the tank counted for it
+  missed boolean not null, -- the tank paid and got nothing
+  block_number bigint not null,
+  booked_at timestamptz not null default now(),
+  primary key (chain_id, user_op_hash)
+);
+create index on token_payments (chain_id, token, tank);
+create index on token_payments (app_id);
+create index token_payments_missed on token_payments (chain_id, sender, booked_at) where missed;
+
+-- ---------------------------------------------------------------------------------------------
+-- Webhooks: approval calls, and events with their deliveries
+-- ---------------------------------------------------------------------------------------------
+
+create table webhooks (
+  id uuid primary key default gen_random_uuid(),
+  app_id uuid not null references apps,
+  url text not null,
+  request_type text not null check (request_type in ('GET', 'POST')),
+  active boolean not null default true,
+  payload text not null default 'plain' check (payload in ('plain', 'extended')),
+  on_failure text not null default 'deny' check (on_failure in ('deny', 'approve')),
+  deadline_ms integer not null default 2000 check (deadline_ms between 250 and 5000),
+  secret bytea not null,
+  -- Signs too until `previous_secret_until`, so that receivers can change over.
+  previous_secret bytea,
+  previous_secret_until timestamptz,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now()
+);
+create index on webhooks (app_id);
+
+create table webhook_calls (
+  id bigint generated always as identity primary key,
+  decision_id uuid not null references decisions,
+  webhook_id uuid not null,
+  app_id uuid not null references apps,
+  outcome text not null,
+  http_status integer,
+  reason text,
+  attempts integer not null,
+  duration_ms double precision not null,
+  started_at timestamptz not null
+);
+create index on webhook_calls (app_id, started_at);
+create index on webhook_calls (decision_id);
+create index on webhook_calls (webhook_id, id);
+
+-- The changes of a webhook's circuit breaker, each as one process saw it.
+create table webhook_circuits (
+  id bigint generated always as identity primary key,
+  webhook_id uuid not null references webhooks on delete cascade,
+  at timestamptz not null default now(),
+  state text not null check (state in ('open', 'closed'))
+);
+create index webhook_circuits_webhook on webhook_circuits (webhook_id, id);
+create index webhook_circuits_at on webhook_circuits (at);
+
+create table event_subscriptions (
+  id uuid primary key default gen_random_uuid(),
+  app_id uuid not null references apps,
+  url text not null,
+  event_types text[] not null,
+  active boolean not null default true,
+  secret bytea not null,
+  previous_secret bytea,
+  previous_secret_until timestamptz,
+  failing_since timestamptz,
+  disabled_reason text,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now()
+);
+create index on event_subscriptions (app_id);
+
+create table events (
+  id uuid primary key default gen_random_uuid(),
+  app_id uuid not null references apps,
+  type text not null,
+  occurred_at timestamptz not null default now(),
+  data jsonb not null
+);
+create index on events (occurred_at);
+
+create table event_deliveries (
+  id bigint generated always as identity primary key,
+  event_id uuid not null references events on delete cascade,
+  subscription_id uuid not null references event_subscriptions on delete cascade,
+  state text not null default 'pending' check (state in ('pending', 'delivered', 'failed')),
+  attempts integer not null default 0,
+  next_attempt_at timestamptz not null default now(),
+  outcome text,
+  http_status integer,
+  reason text,
+  -- RecentAttempt[], the oldest first; the writer keeps their number small.
+  recent_attempts jsonb not null default '[]',
+  updated_at timestamptz not null default now(),
+  unique (event_id, subscription_id)
+);
+create index event_deliveries_due on event_deliveries (next_attempt_at) where state = 'pending';
+create index on event_deliveries (subscription_id, id);
+
+-- ---------------------------------------------------------------------------------------------
+-- Bundler: the outbox and the sizes of bundles
+-- ---------------------------------------------------------------------------------------------
+
+-- Every nonce that we use as executor or treasury: the row is written before anything is sent.
+-- `filler`: a transaction that closes a gap of nonces; `refill`: wei for an executor.
+create table bundles (
+  id bigint generated always as identity primary key,
+  chain_id bigint not null,
+  kind text not null check (kind in ('operations', 'filler', 'refill')),
+  entry_point text, -- null unless the kind is operations
+  executor text not null,
+  nonce bigint not null,
+  operation_count integer not null, -- the operations that were signed with it
+  state text not null
+    check (state in ('signed', 'included', 'reverted', 'abandoned', 'cancelled')),
+  transaction_hash text,
+  -- wei that the mined transaction cost its sender: gas, and what the chain took for data
+  cost numeric(78, 0),
+  relayed_from bigint, -- the block at which it was given to a relay alone; null: it is public
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now()
+);
+create index bundles_open on bundles (chain_id, executor, nonce) where state = 'signed';
+create index bundles_of_chain on bundles (chain_id, id);
+
+-- The transactions that were signed for a bundle: the first one and its replacements.
+create table bundle_transactions (
+  chain_id bigint not null,
+  hash text not null,
+  bundle_id bigint not null references bundles,
+  raw text not null,
+  max_fee_per_gas numeric(78, 0) not null,
+  max_priority_fee_per_gas numeric(78, 0) not null,
+  max_cost numeric(78, 0) not null, -- wei: gas limit times fee, and value
+  noop boolean not null default false, -- uses the nonce up and does nothing
+  created_at timestamptz not null default now(),
+  primary key (chain_id, hash)
+);
+create index on bundle_transactions (bundle_id);
+
+-- The sizes of bundles that estimates assumed lately, for all processes: `size` from `decided_at` on.
+create table bundle_sizes (
+  chain_id bigint not null,
+  entry_point text not null,
+  decided_at timestamptz not null default clock_timestamp(),
+  size smallint not null check (size between 1 and 100),
+  primary key (chain_id, entry_point, decided_at)
+);
+
+-- The last blocks that we followed: a restart knows where it stood and sees a reorganisation.
+create table chain_blocks (
+  chain_id bigint not null,
+  number bigint not null,
+  hash text not null,
+  primary key (chain_id, number)
+);
+
+-- ---------------------------------------------------------------------------------------------
+-- Mempool: operations, and what limits them
+-- ---------------------------------------------------------------------------------------------
+
+create table operations (
+  chain_id bigint not null,
+  hash text not null,
+  entry_point text not null,
+  app_id uuid not null references apps,
+  key_id uuid, -- the key that sent it; null where none did
+  sender text not null,
+  nonce numeric(78, 0) not null,
+  factory text, -- null where the sender existed before
+  paymaster text,
+  max_fee_per_gas numeric(78, 0) not null,
+  max_priority_fee_per_gas numeric(78, 0) not null,
+  -- wei per gas: the highest price that is sure to be paid, by which bundles choose
+  assured_price numeric(78, 0) not null,
+  -- wei: EntryPoint.requiredPrefund, what the payer must cover while the operation is pending
+  prefund numeric(78, 0) not null,
+  -- Gas that EntryPoint v0.6 may charge; null where it does not matter or was never computed.
+  most_charged numeric,
+  -- The number of operations that its preVerificationGas shares a bundle with, itself included.
+  shared_by smallint not null default 1,
+  valid_until bigint not null, -- 0: no end
+  valid_until_block bigint not null default 0, -- the last block in which it is valid; 0: no end
+  operation jsonb not null,
+  state text not null
+    check (state in ('pooled', 'bundled', 'included', 'dropped', 'replaced')),
+  reason_code text, -- DropCode
+  reason text,
+  -- The failed bundles with this operation. It is bundled alone after the first.
+  attempts integer not null default 0,
+  -- The bundle that it is in; one that was dropped keeps the bundle that failed for it.
+  bundle_id bigint references bundles,
+  counted text[] not null default '{}', -- the entities whose opsSeen counts this operation
+  seen_block bigint not null default 0, -- the head when it was taken into the pool
+  first_validation jsonb, -- FirstValidation; null where only the result was known
+  cancel_requested_at timestamptz,
+  received_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  primary key (chain_id, hash)
+);
+create unique index operations_slot on operations (chain_id, entry_point, sender, nonce)
+  where state in ('pooled', 'bundled');
+-- Bundles choose inside these two indexes: one ranks the operations that pay their whole tip at a
+-- base fee, the other those that pay less of it, and neither reads those that pay too little.
+create index operations_by_tip on operations
+  (chain_id, entry_point, max_priority_fee_per_gas desc, received_at,
+    (assured_price - max_priority_fee_per_gas))
+  where state = 'pooled';
+create index operations_by_price on operations
+  (chain_id, entry_point, assured_price desc, received_at,
+    (assured_price - max_priority_fee_per_gas))
+  where state = 'pooled';
+-- The cheapest of a full pool.
+create index operations_tip on operations (chain_id, max_priority_fee_per_gas, hash)
+  where state = 'pooled';
+create index operations_fee on operations (chain_id, max_fee_per_gas, hash)
+  where state = 'pooled';
+create index operations_paymaster on operations (chain_id, entry_point, paymaster)
+  where state in ('pooled', 'bundled') and paymaster is not null;
+-- Authorizations (EIP-7702) of an account, over all EntryPoints.
+create index operations_delegating on operations (chain_id, sender)
+  where state in ('pooled', 'bundled') and operation ? 'authorization';
+create index operations_factory on operations (chain_id, entry_point, factory)
+  where state in ('pooled', 'bundled') and factory is not null;
+-- While the table is new the planner takes any index that fits at all, and read this one whole for
+-- each sender. The condition on the app makes it fit only a statement that repeats it.
+create index operations_app on operations (app_id, chain_id)
+  where state in ('pooled', 'bundled') and app_id > '00000000-0000-0000-0000-000000000000';
+create index on operations (bundle_id);
+-- Those that end by time, by block, by age.
+create index operations_expiry on operations (chain_id, valid_until)
+  where state = 'pooled' and valid_until > 0;
+create index operations_last_block on operations (chain_id, valid_until_block)
+  where state = 'pooled' and valid_until_block > 0;
+create index operations_age on operations (chain_id, received_at) where state = 'pooled';
+-- Operations that were just dropped may still be included.
+create index operations_dropped on operations (chain_id, updated_at) where state = 'dropped';
+-- Senders and apps are judged by their operations that made a bundle fail on the chain.
+create index operations_reverted_sender on operations (chain_id, sender, updated_at)
+  where state = 'dropped' and bundle_id is not null;
+create index operations_reverted_app on operations (chain_id, app_id, updated_at)
+  where state = 'dropped' and bundle_id is not null;
+-- Lists. An operation that is pooled, bundled and included costs the two partial ones nothing.
+create index operations_app_received on operations (app_id, received_at, hash);
+create index operations_ended_badly on operations (app_id, received_at, hash)
+  where state in ('dropped', 'replaced');
+create index operations_ended_badly_sender on operations (sender, chain_id, hash)
+  where state in ('dropped', 'replaced');
+
+-- Upper bounds of counts of live operations, and of the wei that they may cost their paymaster:
+-- never less than what the live operations of a scope add up to.
+create table pool_bounds (
+  chain_id bigint not null,
+  scope text not null,
+  bound numeric(78, 0), -- null: must be counted
+  primary key (chain_id, scope)
+);
+
+-- Counters of one entity at one EntryPoint (ERC-7562), decayed up to `hour` (hours since 1970).
+create table reputations (
+  chain_id bigint not null,
+  entry_point text not null,
+  address text not null,
+  ops_seen bigint not null,
+  ops_included bigint not null,
+  hour bigint not null default floor(extract(epoch from now()) / 3600),
+  primary key (chain_id, entry_point, address)
+);
+
+-- ---------------------------------------------------------------------------------------------
+-- Records: inclusions, receipts, histories, refused requests
+-- ---------------------------------------------------------------------------------------------
+
+create table inclusions (
+  chain_id bigint not null,
+  user_op_hash text not null,
+  entry_point text not null,
+  sender text not null,
+  nonce numeric(78, 0) not null,
+  paymaster text not null,
+  success boolean not null,
+  actual_gas_cost numeric(78, 0) not null,
+  actual_gas_used numeric(78, 0) not null,
+  reason text not null,
+  transaction_hash text not null,
+  block_number bigint not null,
+  block_hash text not null,
+  block_time timestamptz not null,
+  log_index integer not null,
+  logs jsonb not null,
+  uncovered_at timestamptz, -- when a bundle of ours was found to have lost wei because of it
+  primary key (chain_id, user_op_hash)
+);
+create index on inclusions (chain_id, block_number);
+create index inclusions_uncovered on inclusions (chain_id, uncovered_at) where uncovered_at is not null;
+create index on inclusions (chain_id, entry_point, sender, nonce);
+create index inclusions_reverted on inclusions (block_time) where not success;
+
+create table transaction_receipts (
+  chain_id bigint not null,
+  hash text not null,
+  block_number bigint not null,
+  block_hash text not null,
+  receipt jsonb not null,
+  primary key (chain_id, hash)
+);
+create index on transaction_receipts (chain_id, block_number);
+
+-- What happened to an operation before its present state. A transition overwrites the row, so a
+-- trigger keeps what the row forgets. The usual way (pooled, bundled, included) writes nothing.
+create table operation_history (
+  id bigint generated always as identity primary key,
+  chain_id bigint not null,
+  hash text not null,
+  at timestamptz not null,
+  kind text not null
+    check (kind in ('returned', 'suspected', 'reorged', 'replaced', 'readmitted', 'dropped')),
+  bundle_id bigint, -- the bundle that it left
+  code text, -- DropCode
+  reason text
+);
+create index operation_history_hash on operation_history (chain_id, hash, id);
+
+create function remember_operation() returns trigger language plpgsql as $$
+  begin
+    if old.state in ('dropped', 'replaced') then
+      insert into operation_history (chain_id, hash, at, kind, bundle_id, code, reason)
+      values (old.chain_id, old.hash, old.updated_at, old.state, old.bundle_id, old.reason_code, old.reason);
+      if new.state = 'pooled' then
+        insert into operation_history (chain_id, hash, at, kind)
+        values (old.chain_id, old.hash, now(), 'readmitted');
+      end if;
+    elsif old.state = 'included' then
+      insert into operation_history (chain_id, hash, at, kind, bundle_id, reason)
+      values (old.chain_id, old.hash, now(), 'reorged', old.bundle_id,
+        (select 'block ' || block_number || ' with transaction ' || transaction_hash || ' left the chain'
+          from inclusions where chain_id = old.chain_id and user_op_hash = old.hash));
+    else
+      insert into operation_history (chain_id, hash, at, kind, bundle_id)
+      values (old.chain_id, old.hash, now(),
+        case when new.attempts > old.attempts then 'suspected' else 'returned' end, old.bundle_id);
+    end if;
+    return null;
+  end $$;
+create trigger operation_remembered after update on operations for each row
+  when (old.state <> new.state and (old.state in ('dropped', 'replaced', 'included')
+    or (old.state = 'bundled' and old.bundle_id is not null
+      and (new.state <> 'included' or new.bundle_id is distinct from old.bundle_id))))
+  execute function remember_operation();
+
+-- Requests about operations that were answered with an error. `entry_point`, `sender` and `nonce`
+-- are null where the request named none that can be read.
+create table refusals (
+  id uuid primary key default gen_random_uuid(),
+  at timestamptz not null,
+  account_id uuid not null references accounts on delete cascade,
+  app_id uuid not null references apps on delete cascade,
+  key_id uuid not null,
+  chain_id bigint not null,
+  method text not null,
+  entry_point text,
+  sender text,
+  nonce numeric(78, 0),
+  code integer not null, -- the JSON-RPC code
+  rule text,
+  message text not null,
+  data text, -- `error.data` of the answer, as JSON
+  request text, -- the parameters as JSON, unless they are too long to be kept
+  request_id text not null
+);
+create index refusals_account on refusals (account_id, at, id);
+create index refusals_app on refusals (app_id, at, id);
+create index refusals_at on refusals (at);
+create index refusals_request on refusals (request_id);

@@ -1,0 +1,129 @@
+import type { Hex } from 'viem'
+import { type AbiReader, readAbi } from './encoding/abiReader.js'
+import { keccak } from './encoding/keccak.js'
+
+const ERROR_STRING = '0x08c379a0'
+const PANIC = '0x4e487b71'
+
+/** Longest text taken from a contract, in characters. */
+const MAX_LENGTH = 1_000
+
+/** Control, format, private and separator characters: nothing a log or a terminal should obey. */
+const unsafe = /[\p{C}\p{Zl}\p{Zp}]/gu
+
+const panics: Readonly<Record<number, string>> = {
+  1: 'assertion failed',
+  17: 'arithmetic overflow',
+  18: 'division by zero',
+  33: 'invalid enum value',
+  34: 'invalid storage bytes',
+  49: 'pop of an empty array',
+  50: 'array index out of bounds',
+  65: 'out of memory',
+  81: 'call of an uninitialized function',
+}
+
+/** The text of `hex`, read as UTF-8, without control characters and at most 1,000 characters long. */
+export function safeText(hex: Hex): string {
+  return boundText(Buffer.from(hex.slice(2, 2 + MAX_LENGTH * 8), 'hex').toString('utf8'))
+}
+
+/** `text` without control characters, cut to 1,000 characters. */
+export function boundText(text: string): string {
+  return Array.from(text.replace(unsafe, '')).slice(0, MAX_LENGTH).join('')
+}
+
+/** The text of Solidity's `Error(string)`; undefined when `data` is something else. */
+export function readErrorString(data: Hex): string | undefined {
+  return readAbi(data, ERROR_STRING, (reader) => safeText(reader.bytes(0, 0)))
+}
+
+/**
+ * Revert data in words: the text of `Error(string)`, the meaning of `Panic`, a known custom error
+ * with its arguments, else the bare selector. Undefined when nothing was given.
+ */
+export function describeRevert(data: Hex): string | undefined {
+  if (data.length < 10) return undefined
+  return (
+    readErrorString(data) ??
+    readAbi(data, PANIC, describePanic) ??
+    describeKnownError(data) ??
+    `custom error ${data.slice(0, 10).toLowerCase()}`
+  )
+}
+
+function describePanic(reader: AbiReader): string {
+  const code = reader.number(0)
+  const meaning = panics[code]
+  return `Panic(0x${code.toString(16).padStart(2, '0')})${meaning ? `: ${meaning}` : ''}`
+}
+
+/** A known custom error with its arguments, e.g. `InsufficientBalance(5, 7)`; else undefined. */
+export function describeKnownError(data: Hex): string | undefined {
+  const selector: Hex = `0x${data.slice(2, 10).toLowerCase()}`
+  const signature = knownErrors.get(selector)
+  if (signature === undefined) return undefined
+  const [name, types] = signature.slice(0, -1).split('(')
+  const kinds = types ? types.split(',') : []
+  return readAbi(data, selector, (reader) => {
+    const values = kinds.map((kind, index) => readArgument(reader, kind, index * 32))
+    return boundText(`${name}(${values.join(', ')})`)
+  })
+}
+
+function readArgument(reader: AbiReader, kind: string, position: number): string {
+  switch (kind) {
+    case 'address':
+      return reader.address(position)
+    case 'uint256':
+      return reader.uint(position).toString()
+    case 'bytes':
+      return reader.bytes(0, position)
+    default:
+      return `0x${reader.word(position)}`
+  }
+}
+
+/** Custom errors that an EntryPoint itself reverts handleOps with (v0.7 guard, v0.9). */
+const entryPointSignatures = [
+  'Eip7702SenderNotDelegate(address)',
+  'Eip7702SenderWithoutCode(address)',
+  'FailedSendToBeneficiary(address,uint256,bytes)',
+  'InternalFunction()',
+  'InvalidBeneficiary(address)',
+  'InvalidPaymaster(address)',
+  'InvalidPaymasterData(uint256)',
+  'InvalidPaymasterSignatureLength(uint256,uint256)',
+  'Reentrancy()',
+  'ReentrancyGuardReentrantCall()',
+  'SignatureValidationFailed(address)',
+]
+
+/** Custom errors that accounts and paymasters often revert with. */
+const contractSignatures = [
+  'ECDSAInvalidSignature()',
+  'ECDSAInvalidSignatureLength(uint256)',
+  'ECDSAInvalidSignatureS(bytes32)',
+  'ERC20InsufficientAllowance(address,uint256,uint256)',
+  'ERC20InsufficientBalance(address,uint256,uint256)',
+  'InsufficientBalance(uint256,uint256)',
+  'OwnableUnauthorizedAccount(address)',
+  // Of our token tanks: token, sender, charge.
+  'PaymentRefused(address,address,uint256)',
+  'PostOpReverted(bytes)',
+]
+
+function bySelector(signatures: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(
+    signatures.map((signature) => {
+      const hash = keccak(Buffer.from(signature).toString('hex'))
+      return [`0x${hash.slice(0, 8)}`, signature]
+    }),
+  )
+}
+
+/** Signatures of an EntryPoint's own errors by selector. */
+export const entryPointErrors = bySelector(entryPointSignatures)
+
+/** Signatures of all errors known by name, by selector. */
+const knownErrors = bySelector([...entryPointSignatures, ...contractSignatures])

@@ -1,0 +1,192 @@
+import { sql } from 'kysely'
+import type { Address, Hex } from 'viem'
+import type { Transaction, TransactionExecutor } from '../../db/database.js'
+import { type Scope, scopeNames } from './bounds.js'
+import type { NewOperation, OperationState } from './operations.js'
+import { nonceKeyUnit } from './successors.js'
+
+/** The facts of a live operation by which another one may replace it. */
+export type PoolSlot = {
+  readonly hash: Hex
+  readonly state: 'pooled' | 'bundled'
+  readonly maxFeePerGas: bigint
+  readonly maxPriorityFeePerGas: bigint
+  /** wei */
+  readonly prefund: bigint
+  readonly paymaster: Address | null
+  readonly appId: string
+}
+
+/** Facts by which the admission of one candidate is decided. Bounds are upper bounds; undefined = not known. */
+export type AdmissionFacts = {
+  /** State of the operation when it is stored already. */
+  readonly known: OperationState | undefined
+  readonly slot: PoolSlot | undefined
+  readonly ofSender: number
+  readonly bounds: Readonly<Record<Scope, bigint | undefined>>
+}
+
+type FactsRow = {
+  known: OperationState | null
+  of_sender: bigint
+  pool: bigint | null
+  app: bigint | null
+  paymaster: bigint | null
+  slot_hash: Hex | null
+  slot_state: 'pooled' | 'bundled'
+  slot_max_fee: bigint
+  slot_tip: bigint
+  slot_prefund: bigint
+  slot_paymaster: Address | null
+  slot_app: string
+}
+
+/**
+ * The facts of the candidates, in their order, read in one statement. Each candidate is looked up by
+ * itself: a join with a new table, without statistics, may read the whole table for each candidate.
+ */
+export async function readFacts(
+  trx: TransactionExecutor,
+  chainId: number,
+  candidates: readonly Omit<NewOperation, 'counted'>[],
+): Promise<AdmissionFacts[]> {
+  const list = candidates.map(({ hash, entryPoint, appId, operation }) => ({
+    hash,
+    entry_point: entryPoint,
+    sender: operation.sender,
+    nonce: String(operation.nonce),
+    app_scope: scopeNames.app(appId),
+    paymaster_scope: operation.paymaster && scopeNames.paymaster(entryPoint, operation.paymaster),
+  }))
+  const bound = (scope: ReturnType<typeof sql>) =>
+    sql`(select bound from pool_bounds b where b.chain_id = ${chainId} and b.scope = ${scope})`
+  const { rows } = await sql<FactsRow>`
+    select known.state as known,
+      (select count(*) from operations o where o.chain_id = ${chainId}
+        and o.entry_point = c.entry_point and o.sender = c.sender
+        and o.state in ('pooled', 'bundled')) as of_sender,
+      ${bound(sql`${scopeNames.pool}`)} as pool,
+      ${bound(sql`c.app_scope`)} as app,
+      ${bound(sql`c.paymaster_scope`)} as paymaster,
+      slot.hash as slot_hash, slot.state as slot_state, slot.max_fee_per_gas as slot_max_fee,
+      slot.max_priority_fee_per_gas as slot_tip, slot.prefund as slot_prefund,
+      slot.paymaster as slot_paymaster, slot.app_id as slot_app
+    from rows from (jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as (hash text,
+      entry_point text, sender text, nonce numeric, app_scope text, paymaster_scope text))
+      with ordinality as c(hash, entry_point, sender, nonce, app_scope, paymaster_scope, place)
+    left join lateral (select * from operations o where o.chain_id = ${chainId}
+      and o.hash = c.hash limit 1) known on true
+    left join lateral (select * from operations o where o.chain_id = ${chainId}
+      and o.entry_point = c.entry_point and o.sender = c.sender and o.nonce = c.nonce
+      and o.state in ('pooled', 'bundled') limit 1) slot on true
+    order by c.place`.execute(trx)
+  return rows.map((row) => ({
+    known: row.known ?? undefined,
+    ofSender: Number(row.of_sender),
+    bounds: {
+      pool: row.pool ?? undefined,
+      app: row.app ?? undefined,
+      paymaster: row.paymaster ?? undefined,
+    },
+    slot:
+      row.slot_hash === null
+        ? undefined
+        : {
+            hash: row.slot_hash,
+            state: row.slot_state,
+            maxFeePerGas: row.slot_max_fee,
+            maxPriorityFeePerGas: row.slot_tip,
+            prefund: row.slot_prefund,
+            paymaster: row.slot_paymaster,
+            appId: row.slot_app,
+          },
+  }))
+}
+
+/** A pooled operation with what it occupies. */
+export type PooledOperation = Omit<PoolSlot, 'state'> & {
+  readonly entryPoint: Address
+  readonly sender: Address
+  readonly nonce: bigint
+}
+
+/**
+ * Locks those of these operations that are pooled and that no bundle is taking at this moment; they
+ * stay pooled until the transaction ends. It never waits for bundling, so the two cannot block each other.
+ */
+export async function holdPooled(
+  trx: Transaction,
+  chainId: number,
+  hashes: readonly Hex[],
+): Promise<Set<Hex>> {
+  const rows = await trx
+    .selectFrom('operations')
+    .select('hash')
+    .where('chain_id', '=', BigInt(chainId))
+    .where(sql<boolean>`hash = any(${hashes}::text[])`)
+    .where(sql<boolean>`state = 'pooled'`)
+    .forUpdate()
+    .skipLocked()
+    .execute()
+  return new Set(rows.map(({ hash }) => hash))
+}
+
+/**
+ * Locks, as `holdPooled` does, the candidates for eviction: the `count` operations with the lowest
+ * priority fee and the `count` with the lowest maximum fee, among which are those that pay the bundler
+ * least at any base fee; and all operations that wait behind them (same account and nonce key, higher
+ * nonce).
+ */
+export async function holdCheapest(
+  trx: Transaction,
+  chainId: number,
+  count: number,
+): Promise<PooledOperation[]> {
+  const lowest = (fee: 'max_fee_per_gas' | 'max_priority_fee_per_gas') =>
+    sql`(select hash from operations where chain_id = ${chainId} and state = 'pooled'
+      order by ${sql.ref(fee)}, hash limit ${count})`
+  const cheapest = await holdOperations(
+    trx,
+    sql`o.chain_id = ${chainId} and o.hash in
+      (${lowest('max_fee_per_gas')} union ${lowest('max_priority_fee_per_gas')})`,
+  )
+  const successors = await holdOperations(
+    trx,
+    sql`o.chain_id = ${chainId} and exists (select 1 from operations p
+      where p.chain_id = ${chainId} and p.hash = any(${cheapest.map(({ hash }) => hash)}::text[])
+        and p.entry_point = o.entry_point and p.sender = o.sender and p.nonce < o.nonce
+        and div(p.nonce, ${nonceKeyUnit}) = div(o.nonce, ${nonceKeyUnit}))`,
+  )
+  return [...new Map([...cheapest, ...successors].map((each) => [each.hash, each])).values()]
+}
+
+async function holdOperations(
+  trx: Transaction,
+  condition: ReturnType<typeof sql>,
+): Promise<PooledOperation[]> {
+  const { rows } = await sql<{
+    hash: Hex
+    entry_point: Address
+    sender: Address
+    nonce: bigint
+    app_id: string
+    paymaster: Address | null
+    prefund: bigint
+    max_fee_per_gas: bigint
+    max_priority_fee_per_gas: bigint
+  }>`select hash, entry_point, sender, nonce, app_id, paymaster, prefund, max_fee_per_gas,
+      max_priority_fee_per_gas
+    from operations o where o.state = 'pooled' and ${condition}
+    for update skip locked`.execute(trx)
+  return rows.map((row) => ({
+    hash: row.hash,
+    entryPoint: row.entry_point,
+    sender: row.sender,
+    nonce: row.nonce,
+    appId: row.app_id,
+    paymaster: row.paymaster,
+    prefund: row.prefund,
+    maxFeePerGas: row.max_fee_per_gas,
+    maxPriorityFeePerGas: row.max_priority_fee_per_gas,
+  }))
+}

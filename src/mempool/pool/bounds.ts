@@ -1,0 +1,78 @@
+import { sql } from 'kysely'
+import type { Address } from 'viem'
+import type { Database, Transaction, TransactionExecutor } from '../../db/database.js'
+
+/** The scope of a limit: the pool, an app, or (in wei) a paymaster at an EntryPoint. */
+export type Scope = 'pool' | 'app' | 'paymaster'
+
+/** The names under which bounds are stored. */
+export const scopeNames = {
+  pool: 'pool',
+  app: (appId: string) => `app ${appId}`,
+  paymaster: (entryPoint: Address, paymaster: Address) => `paymaster ${entryPoint} ${paymaster}`,
+}
+
+/** The number of live operations of the chain. */
+export async function countPool(trx: Transaction, chainId: number): Promise<bigint> {
+  const { rows } = await sql<{ count: bigint }>`select count(*) as count from operations
+    where chain_id = ${chainId} and state in ('pooled', 'bundled')`.execute(trx)
+  return rows[0]!.count
+}
+
+/** The number of live operations of an app. */
+export async function countApp(trx: Transaction, chainId: number, appId: string): Promise<bigint> {
+  // The last condition is that of the index; every id is above it.
+  const { rows } = await sql<{ count: bigint }>`select count(*) as count from operations
+    where chain_id = ${chainId} and app_id = ${appId} and state in ('pooled', 'bundled')
+      and app_id > '00000000-0000-0000-0000-000000000000'`.execute(trx)
+  return rows[0]!.count
+}
+
+/** wei that a paymaster's live operations may take from its deposit. */
+export async function sumPaymaster(
+  trx: Transaction,
+  chainId: number,
+  entryPoint: Address,
+  paymaster: Address,
+): Promise<bigint> {
+  const { rows } = await sql<{ sum: bigint }>`select coalesce(sum(prefund), 0) as sum
+    from operations where chain_id = ${chainId} and entry_point = ${entryPoint}
+    and paymaster = ${paymaster} and state in ('pooled', 'bundled')`.execute(trx)
+  return rows[0]!.sum
+}
+
+/** Forgets the bounds, so that the pool is counted anew after operations became live without an admission. */
+export async function forgetBounds(trx: Transaction, chainId: number): Promise<void> {
+  await sql`delete from pool_bounds where chain_id = ${chainId}`.execute(trx)
+}
+
+/** The time that an admission waits for its turn, and the time that it may then be idle. */
+const patience = { turn: '2s', idle: '3s' }
+
+/**
+ * Locks the pool of a chain for admissions until the transaction ends: only bundling changes what is
+ * read after this. The database disconnects a process that is idle inside, so that the others do not
+ * wait for long.
+ */
+export async function lockPool(trx: TransactionExecutor, chainId: number): Promise<void> {
+  await sql`select set_config('lock_timeout', ${patience.turn}, true),
+    set_config('idle_in_transaction_session_timeout', ${patience.idle}, true),
+    pg_advisory_xact_lock(hashtextextended(${`pool ${chainId}`}, 0))`.execute(trx)
+}
+
+/** Operations that wait or are in open bundles, by chain and state. */
+export async function poolSizes(
+  db: Database,
+): Promise<readonly { chain: string; state: 'pooled' | 'bundled'; operations: number }[]> {
+  const rows = await db
+    .selectFrom('operations')
+    .select(({ fn }) => ['chain_id', 'state', fn.countAll<bigint>().as('count')])
+    .where(sql<boolean>`state in ('pooled', 'bundled')`)
+    .groupBy(['chain_id', 'state'])
+    .execute()
+  return rows.map(({ chain_id, state, count }) => ({
+    chain: String(chain_id),
+    state: state as 'pooled' | 'bundled',
+    operations: Number(count),
+  }))
+}

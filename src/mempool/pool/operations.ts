@@ -1,0 +1,310 @@
+import { type Selectable, sql } from 'kysely'
+import type { Address, Hex } from 'viem'
+import { timeText } from '../../base/unixNow.js'
+import type { Database, Transaction } from '../../db/database.js'
+import type { DropCode } from '../../db/dropCode.js'
+import { emitOperationEvents } from '../../db/events.js'
+import { inTransaction } from '../../db/inTransaction.js'
+import type { Schema } from '../../db/schema.generated.js'
+import { storedOperation } from '../../db/storedOperation.js'
+import type { Fees } from '../../erc4337/fees.js'
+import type { StateBefore } from '../../erc4337/forkGas.js'
+import type { Operation } from '../../erc4337/operation.js'
+import { dropSuccessors } from './successors.js'
+
+export type OperationState = Schema['operations']['state']
+
+/** The fees that are paid for an operation: those that we grant it, else its own. */
+export function offerOf({ offer, operation }: Pick<NewOperation, 'offer' | 'operation'>): Fees {
+  return offer ?? operation
+}
+
+/** An operation with its state. Times are the database's. */
+export type StoredOperation = {
+  readonly hash: Hex
+  readonly entryPoint: Address
+  readonly appId: string
+  readonly operation: Operation
+  /** Fees per gas that are paid for it: its own, or those of its `Grant`. */
+  readonly offer: Fees
+  readonly state: OperationState
+  readonly reasonCode: DropCode | null
+  readonly reason: string | null
+  readonly attempts: number
+  readonly bundleId: bigint | null
+  readonly receivedAt: Date
+  /** Unix seconds; 0 = no end. */
+  readonly validUntil: number
+  /** Its last block; 0 = no end. */
+  readonly validUntilBlock: bigint
+  /** Undefined where the sender existed. */
+  readonly factory: Address | undefined
+  /** Block of the head when it was taken into the pool. */
+  readonly seenBlock: bigint
+  /** EntryPoint.mostCharged, in gas; undefined where it does not matter or was never computed. */
+  readonly mostCharged: bigint | undefined
+  /** The number of operations that its preVerificationGas shares a bundle with, itself included. */
+  readonly sharedBy: number
+  /** Undefined where it was taken in without validation. */
+  readonly firstValidation: FirstValidation | undefined
+}
+
+/** Facts of an operation's first validation, with which the second one is compared. */
+export type FirstValidation = {
+  /** Code hash of every address whose code it used (COD-010), as far as the rules were checked. */
+  readonly codeHashes: Readonly<Record<Address, Hex>>
+  /** Bytes of the paymaster's context (EREP-055), whose copies nobody meters. */
+  readonly contextSize: number
+  /** Absent where nobody looked. */
+  readonly before?: StateBefore | undefined
+}
+
+export type NewOperation = {
+  readonly chainId: number
+  readonly hash: Hex
+  readonly entryPoint: Address
+  readonly appId: string
+  /** The key that sent it; absent where none did. */
+  readonly keyId?: string | undefined
+  readonly operation: Operation
+  /** Fees per gas that are paid for it; absent = its own fees. */
+  readonly offer?: Fees
+  /** wei */
+  readonly prefund: bigint
+  /** wei per gas: the highest price that is sure to be paid for all its gas */
+  readonly assuredPrice: bigint
+  /** Unix seconds; 0 = no end. */
+  readonly validUntil: number
+  /** Its last block; 0 = no end. */
+  readonly validUntilBlock: bigint
+  /** Undefined where the sender exists. */
+  readonly factory: Address | undefined
+  /** Entities whose reputation counts this operation. */
+  readonly counted: readonly Address[]
+  readonly seenBlock: bigint
+  /** EntryPoint.mostCharged, in gas. */
+  readonly mostCharged: bigint | undefined
+  /** The number of operations that its preVerificationGas shares a bundle with, itself included. */
+  readonly sharedBy: number
+  readonly firstValidation: FirstValidation | undefined
+}
+
+/** An operation that leaves the pool, with the reason. */
+export type Drop = {
+  readonly hash: Hex
+  readonly code: DropCode
+  readonly reason: string
+  /** Its nonce is used up on the chain, so later operations do not wait for it. */
+  readonly nonceUsed?: boolean
+}
+
+export async function findOperation(
+  db: Database,
+  chainId: number,
+  hash: Hex,
+): Promise<StoredOperation | undefined> {
+  const row = await db
+    .selectFrom('operations')
+    .selectAll()
+    .where('chain_id', '=', BigInt(chainId))
+    .where('hash', '=', hash)
+    .executeTakeFirst()
+  return row && toStored(row)
+}
+
+/** The operations of a bundle that are still in it. */
+export async function operationsInBundle(
+  db: Database,
+  bundleId: bigint,
+): Promise<StoredOperation[]> {
+  const rows = await db
+    .selectFrom('operations')
+    .selectAll()
+    .where('bundle_id', '=', bundleId)
+    .where(sql<boolean>`state = 'bundled'`)
+    .execute()
+  return rows.map(toStored)
+}
+
+/**
+ * Those of these accounts of which operations are in flight on the chain, on whatever EntryPoint; true where one of these
+ * carries an authorization (EIP-7702).
+ */
+export async function sendersInFlight(
+  db: Database,
+  chainId: number,
+  senders: readonly Address[],
+): Promise<ReadonlyMap<Address, boolean>> {
+  if (senders.length === 0) return new Map()
+  const { rows } = await sql<{ sender: Address; delegates: boolean }>`
+    select o.sender, bool_or(o.operation ? 'authorization') as delegates
+    from bundles b join operations o on o.bundle_id = b.id and o.state = 'bundled'
+    where b.chain_id = ${chainId} and b.state = 'signed' and o.sender = any(${senders}::text[])
+    group by o.sender`.execute(db)
+  return new Map(rows.map(({ sender, delegates }) => [sender, delegates]))
+}
+
+/** Operations of these accounts that carry an authorization (EIP-7702) and are pooled or in flight, on whatever EntryPoint. */
+export async function delegatingOperations(
+  db: Transaction,
+  chainId: number,
+  senders: readonly Address[],
+): Promise<ReadonlyMap<Hex, Operation>> {
+  if (senders.length === 0) return new Map()
+  // The condition on the authorization is that of the index.
+  const { rows } = await sql<{ hash: Hex; operation: unknown }>`
+    select hash, operation from operations
+    where chain_id = ${chainId} and sender = any(${senders}::text[])
+      and state in ('pooled', 'bundled') and operation ? 'authorization'`.execute(db)
+  return new Map(rows.map(({ hash, operation }) => [hash, storedOperation(operation)]))
+}
+
+/** The channel on which a chain's bundlers hear that operations wait. */
+export const OPERATIONS_CHANNEL = 'purser_operations'
+
+/** Wakes the bundlers of a chain; the payload is the chain id. */
+export async function announceOperations(db: Database, chainId: number): Promise<void> {
+  await sql`select pg_notify(${OPERATIONS_CHANNEL}, ${String(chainId)})`.execute(db)
+}
+
+/**
+ * Drops pooled operations for a reason, and the operations that wait behind them. Operations that are
+ * no longer pooled stay as they are. Returns the dropped ones.
+ */
+export async function dropOperations(
+  db: Database,
+  chainId: number,
+  drops: readonly Drop[],
+): Promise<Hex[]> {
+  if (drops.length === 0) return []
+  return inTransaction(db, async (trx) => {
+    const dropped: Hex[] = []
+    for (const { hash, code, reason, nonceUsed = false } of drops) {
+      const { numUpdatedRows } = await trx
+        .updateTable('operations')
+        .set({ state: 'dropped', reason_code: code, reason, updated_at: sql<Date>`now()` })
+        .where('chain_id', '=', BigInt(chainId))
+        .where('hash', '=', hash)
+        .where(sql<boolean>`state = 'pooled'`)
+        .executeTakeFirst()
+      if (numUpdatedRows === 1n) dropped.push(hash)
+      if (numUpdatedRows === 1n && !nonceUsed)
+        dropped.push(...(await dropSuccessors(trx, chainId, [hash])))
+    }
+    await emitOperationEvents(trx, chainId, dropped)
+    return dropped
+  })
+}
+
+/**
+ * Drops pooled operations whose validity ends before the block `last` or that have been pooled for more than
+ * `maxAge` seconds, and the operations that wait behind them.
+ */
+export async function dropExpired(
+  db: Database,
+  chainId: number,
+  last: { readonly number: bigint; readonly timestamp: number },
+  maxAge: number,
+): Promise<Hex[]> {
+  return inTransaction(db, async (trx) => {
+    const isLate = sql<boolean>`valid_until > 0 and valid_until < ${last.timestamp}::bigint`
+    const isLateBlock = sql<boolean>`valid_until_block > 0 and valid_until_block < ${last.number}::bigint`
+    const pooled = () =>
+      trx
+        .updateTable('operations')
+        .where('chain_id', '=', BigInt(chainId))
+        .where(sql<boolean>`state = 'pooled'`)
+        .returning('hash')
+    const ended = await pooled()
+      .set({
+        state: 'dropped',
+        reason_code: 'EXPIRED',
+        reason: sql<string>`'ends too soon to be bundled: '
+        || case when ${isLate} then 'valid until ' || valid_until || to_char(
+            to_timestamp(valid_until) at time zone 'utc', '" ("YYYY-MM-DD"T"HH24:MI:SS.MS"Z)"')
+          || ', a bundle must be valid until ' || ${timeText(last.timestamp)}::text
+        else 'valid until block ' || valid_until_block
+          || ', a bundle must be valid until block ' || ${last.number}::bigint end`,
+        updated_at: sql<Date>`now()`,
+      })
+      .where(sql<boolean>`(${isLate} or ${isLateBlock})`)
+      .execute()
+    const stale = await pooled()
+      .set({
+        state: 'dropped',
+        reason_code: 'WAITED_TOO_LONG',
+        reason: `no bundle took it in ${maxAge} seconds; send it again with higher fees`,
+        updated_at: sql<Date>`now()`,
+      })
+      .where(sql<boolean>`received_at < now() - make_interval(secs => ${maxAge})`)
+      .execute()
+    const expired = [...ended, ...stale].map((row) => row.hash)
+    const hashes = [...expired, ...(await dropSuccessors(trx, chainId, expired))]
+    await emitOperationEvents(trx, chainId, hashes)
+    return hashes
+  })
+}
+
+/**
+ * Puts pooled operations into a bundle. Returns how many it could take: fewer than asked when one
+ * was replaced or dropped meanwhile, and then the caller must roll back.
+ */
+export async function claimOperations(
+  db: Database,
+  chainId: number,
+  hashes: readonly Hex[],
+  bundleId: bigint,
+): Promise<number> {
+  const rows = await db
+    .updateTable('operations')
+    .set({ state: 'bundled', bundle_id: bundleId, updated_at: sql<Date>`now()` })
+    .where('chain_id', '=', BigInt(chainId))
+    .where(sql<boolean>`hash = any(${hashes}::text[])`)
+    .where(sql<boolean>`state = 'pooled'`)
+    .returning('hash')
+    .execute()
+  return rows.length
+}
+
+/** Those of these hashes that belong to operations that are pooled, bundled or included. */
+export async function acceptedHashes(
+  db: Database,
+  chainId: number,
+  hashes: readonly Hex[],
+): Promise<Set<Hex>> {
+  const rows = await db
+    .selectFrom('operations')
+    .select('hash')
+    .where('chain_id', '=', BigInt(chainId))
+    .where('hash', '=', sql<Hex>`any(${hashes}::text[])`)
+    .where(sql<boolean>`state in ('pooled', 'bundled', 'included')`)
+    .execute()
+  return new Set(rows.map((row) => row.hash))
+}
+
+/** A row as the rest of the house knows it. */
+export function toStored(row: Selectable<Schema['operations']>): StoredOperation {
+  return {
+    hash: row.hash,
+    entryPoint: row.entry_point,
+    appId: row.app_id,
+    operation: storedOperation(row.operation),
+    offer: {
+      maxFeePerGas: row.max_fee_per_gas,
+      maxPriorityFeePerGas: row.max_priority_fee_per_gas,
+    },
+    state: row.state,
+    reasonCode: row.reason_code,
+    reason: row.reason,
+    attempts: row.attempts,
+    bundleId: row.bundle_id,
+    receivedAt: row.received_at,
+    validUntil: Number(row.valid_until),
+    validUntilBlock: row.valid_until_block,
+    factory: row.factory ?? undefined,
+    seenBlock: row.seen_block,
+    mostCharged: row.most_charged ?? undefined,
+    sharedBy: row.shared_by,
+    firstValidation: (row.first_validation as FirstValidation | null) ?? undefined,
+  }
+}

@@ -1,0 +1,88 @@
+import { type Selectable, sql } from 'kysely'
+import type { Address, Hex } from 'viem'
+import { compareBigints, smallest } from '../../base/bigints.js'
+import type { Database } from '../../db/database.js'
+import type { Schema } from '../../db/schema.generated.js'
+import { type StoredOperation, toStored } from './operations.js'
+import { nonceKeyUnit } from './successors.js'
+
+/**
+ * Operations that a bundle may take now, those that pay the most first: the lowest pending nonce of each
+ * sender and nonce key, of senders that have nothing in an open bundle (a second bundle could be mined
+ * before the first), and sure to pay `leastTip` over `baseFee` (wei per gas). Whatever else they offer,
+ * operations that pay less do not take the places of these.
+ */
+export async function pooledOperations(db: Database, query: PoolQuery): Promise<StoredOperation[]> {
+  const { baseFee, leastTip, limit } = query
+  const payingTip = readyOperations(db, query)
+    .where(sql<boolean>`o.assured_price - o.max_priority_fee_per_gas >= ${baseFee}`)
+    .where('o.max_priority_fee_per_gas', '>=', leastTip)
+    .orderBy('o.max_priority_fee_per_gas', 'desc')
+  const payingLess = readyOperations(db, query)
+    .where(sql<boolean>`o.assured_price - o.max_priority_fee_per_gas < ${baseFee}`)
+    .where(sql<boolean>`o.assured_price >= ${baseFee + leastTip}`)
+    .orderBy('o.assured_price', 'desc')
+  const ranked = [payingTip, payingLess].map((kind) =>
+    kind.orderBy('o.received_at').limit(limit).execute(),
+  )
+  const rows = (await Promise.all(ranked)).flat()
+  const tipOf = ({ max_priority_fee_per_gas: tip, assured_price }: PooledRow) =>
+    smallest(tip, assured_price - baseFee)
+  return rows
+    .sort(
+      (a, b) =>
+        compareBigints(tipOf(b), tipOf(a)) || a.received_at.getTime() - b.received_at.getTime(),
+    )
+    .slice(0, limit)
+    .map(toStored)
+}
+
+/** Those of the EntryPoints for which an operation is pooled. */
+export async function pooledEntryPoints(
+  db: Database,
+  chainId: number,
+  entryPoints: readonly Address[],
+): Promise<ReadonlySet<Address>> {
+  const { rows } = await sql<{ readonly address: Address }>`
+    select e.address from unnest(${entryPoints}::text[]) as e (address)
+    where exists (select from operations o
+      where o.chain_id = ${chainId} and o.entry_point = e.address and o.state = 'pooled')`.execute(
+    db,
+  )
+  return new Set(rows.map(({ address }) => address))
+}
+
+type PooledRow = Selectable<Schema['operations']>
+
+/** Pooled operations that nothing of their sender keeps from being bundled. */
+function readyOperations(db: Database, { chainId, entryPoint, without }: PoolQuery) {
+  return (
+    db
+      .selectFrom('operations as o')
+      .selectAll('o')
+      .where('o.chain_id', '=', BigInt(chainId))
+      .where('o.entry_point', '=', entryPoint)
+      .where(sql<boolean>`o.state = 'pooled'`)
+      .where(sql<boolean>`o.hash <> all(${[...without]}::text[])`)
+      // Not as a join, which the server may begin with all operations of the EntryPoint for each one.
+      .where(
+        sql<boolean>`(select 1 from operations other
+        where other.chain_id = o.chain_id and other.entry_point = o.entry_point
+          and other.sender = o.sender and other.state in ('pooled', 'bundled')
+          and (other.state = 'bundled' or (other.nonce < o.nonce
+            and div(other.nonce, ${nonceKeyUnit}) = div(o.nonce, ${nonceKeyUnit})))
+        limit 1) is null`,
+      )
+  )
+}
+
+type PoolQuery = {
+  readonly chainId: number
+  readonly entryPoint: Address
+  /** wei per gas */
+  readonly baseFee: bigint
+  readonly leastTip: bigint
+  /** Hashes that are passed over. */
+  readonly without: ReadonlySet<Hex>
+  readonly limit: number
+}

@@ -1,0 +1,32 @@
+import type { Database, Transaction } from '../../db/database.js'
+
+/**
+ * Turns the alarm of a tank or of a fund's credit on or off. True when that is a change; of several
+ * processes that notice the same, one hears true.
+ */
+export async function setAlarm(trx: Transaction, holder: string, isLow: boolean): Promise<boolean> {
+  if (isLow) {
+    const added = await trx
+      .insertInto('alarms')
+      .values({ holder })
+      .onConflict((conflict) => conflict.column('holder').doNothing())
+      .returning('holder')
+      .executeTakeFirst()
+    return added !== undefined
+  }
+  const { numDeletedRows } = await trx
+    .deleteFrom('alarms')
+    .where('holder', '=', holder)
+    .executeTakeFirst()
+  return numDeletedRows === 1n
+}
+
+/** The time since which the alarm of a tank or fund is on; undefined = it is off. */
+export async function alarmSince(db: Database, holder: string): Promise<Date | undefined> {
+  const row = await db
+    .selectFrom('alarms')
+    .select('since')
+    .where('holder', '=', holder)
+    .executeTakeFirst()
+  return row?.since
+}

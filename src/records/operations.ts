@@ -1,0 +1,338 @@
+import { type RawBuilder, type Selectable, sql } from 'kysely'
+import type { Address, Hex } from 'viem'
+import type { Database } from '../db/database.js'
+import {
+  allOf,
+  mostScanned,
+  type Page,
+  type PageQuery,
+  scanEdge,
+  scanLimit,
+  toPage,
+} from '../db/page.js'
+import type { Schema } from '../db/schema.generated.js'
+import { isUuid } from '../db/uuid.js'
+import type { OperationState } from '../mempool/pool/operations.js'
+
+/** A row of a list of operations. */
+export type ListedOperation = Pick<
+  Selectable<Schema['operations']>,
+  | 'chain_id'
+  | 'hash'
+  | 'entry_point'
+  | 'app_id'
+  | 'key_id'
+  | 'sender'
+  | 'nonce'
+  | 'paymaster'
+  | 'state'
+  | 'reason_code'
+  | 'reason'
+  | 'prefund'
+  | 'received_at'
+  | 'updated_at'
+> & {
+  /** Null while it is not included; so are the others. */
+  readonly success: boolean | null
+  readonly actual_gas_cost: bigint | null
+  readonly transaction_hash: Hex | null
+}
+
+/** What became of an operation: `failed` = included, and its call reverted; a replaced one counts as dropped. */
+type OutcomeFilter = 'inFlight' | 'included' | 'failed' | 'dropped'
+
+/** Conditions that an operation must all fulfil. */
+type OperationFilter = {
+  /** Undefined = all accounts, for the operator. */
+  readonly accountId?: string | undefined
+  readonly appId?: string | undefined
+  readonly chainId?: number | undefined
+  readonly state?: OperationState | undefined
+  readonly outcome?: OutcomeFilter | undefined
+  /** The code with which it was dropped. */
+  readonly code?: string | undefined
+  readonly sender?: Address | undefined
+  /** The first characters of its hash, in lower case. */
+  readonly hash?: string | undefined
+  readonly paymaster?: Address | undefined
+  readonly entryPoint?: Address | undefined
+  /** The policy that sponsored it. */
+  readonly policyId?: string | undefined
+  readonly from?: Date | undefined
+  readonly until?: Date | undefined
+}
+
+const table = { name: 'operations', at: 'received_at', id: 'hash' } as const
+
+/**
+ * Operations by the time at which they were received, the newest first; ids may be any text. The cursor is
+ * `chainId:hash` of the last one of the page before; one that names none gives an empty page. A page looks
+ * at a bounded number of operations: one with few items, or none, may have a `next`.
+ */
+export async function listOperations(
+  db: Database,
+  filter: OperationFilter,
+  { limit, before }: PageQuery,
+): Promise<Page<ListedOperation>> {
+  const { accountId, appId, policyId } = filter
+  const cursor = before === undefined ? undefined : parseCursor(before)
+  const isKnown = [accountId, appId, policyId].every((id) => id === undefined || isUuid(id))
+  if (!isKnown || (before !== undefined && cursor === undefined))
+    return { items: [], next: undefined }
+  const scope = allOf([
+    ...(accountId === undefined ? [] : [sql`a.account_id = ${accountId}`]),
+    ...(appId === undefined ? [] : [sql`a.id = ${appId}`]),
+  ])
+  const indexed = allOf([
+    ...indexedConditions(filter),
+    ...(cursor === undefined ? [] : [sql`(o.received_at, o.hash) < ${placeOf(cursor)}`]),
+  ])
+  const others = otherConditions(filter)
+  const few = await fewOperations(db, filter)
+  if (few !== undefined) {
+    const named = sql`operations o join unnest(${few.map(({ chain_id }) => chain_id)}::bigint[],
+        ${few.map(({ hash }) => hash)}::text[]) as e (chain_id, hash)
+      on e.chain_id = o.chain_id and e.hash = o.hash`
+    const { rows } = await sql<ListedOperation>`select ${listedColumns} from (
+        select o.* from ${named} join apps a on a.id = o.app_id
+        where ${scope} and ${indexed} and ${allOf(others)}
+        order by o.received_at desc, o.hash desc limit ${limit + 1}
+      ) o ${withInclusion} order by o.received_at desc, o.hash desc`.execute(db)
+    return toPage(rows, limit, cursorOf)
+  }
+  const most = looksIntoOtherTables(filter) ? mostScanned.otherTable : mostScanned.ownRow
+  const scan = { scope, indexed, most }
+  const edge = others.length === 0 ? undefined : await scanEdge<Place>(db, table, scan)
+  // Each app's newest come from its own index; an account has few apps.
+  const { rows } = await sql<ListedOperation>`
+    select ${listedColumns} from apps a cross join lateral (
+      select * from (
+        select * from operations o where o.app_id = a.id and ${indexed}
+        order by o.received_at desc, o.hash desc
+        limit ${others.length === 0 ? sql`${limit + 1}` : scanLimit(scope, most)}
+      ) o where ${allOf(others)} order by o.received_at desc, o.hash desc limit ${limit + 1}
+    ) o ${withInclusion}
+    where ${scope} and ${edge === undefined ? sql`true` : sql`(o.received_at, o.hash) >= ${placeOf(edge)}`}
+    order by o.received_at desc, o.hash desc limit ${limit + 1}`.execute(db)
+  const page = toPage(rows, limit, cursorOf)
+  return edge === undefined || page.next !== undefined ? page : { ...page, next: cursorOf(edge) }
+}
+
+const listedColumns = sql`o.chain_id, o.hash, o.entry_point, o.app_id, o.key_id, o.sender, o.nonce,
+  o.paymaster, o.state, o.reason_code, o.reason, o.prefund, o.received_at, o.updated_at,
+  i.success, i.actual_gas_cost, i.transaction_hash`
+
+const withInclusion = sql`left join inclusions i
+  on i.chain_id = o.chain_id and i.user_op_hash = o.hash`
+
+/** The operation after which a page begins. */
+type Place = { readonly chain_id: bigint; readonly hash: Hex }
+
+function cursorOf({ chain_id, hash }: Place): string {
+  return `${chain_id}:${hash}`
+}
+
+function parseCursor(text: string): Place | undefined {
+  const [, chainId = '', hash = ''] = /^(\d{1,18}):(0x[0-9a-f]{64})$/.exec(text) ?? []
+  return hash === '' ? undefined : { chain_id: BigInt(chainId), hash: hash as Hex }
+}
+
+function placeOf({ chain_id, hash }: Place) {
+  return sql`(select received_at, hash from operations
+    where chain_id = ${chain_id} and hash = ${hash})`
+}
+
+/** Conditions by which an index gives the newest of an app in their order, or few at all. */
+function indexedConditions({ state, code, from, until }: OperationFilter) {
+  const isLive = state === 'pooled' || state === 'bundled'
+  return [
+    ...(state === undefined ? [] : [sql`o.state = ${state}`]),
+    // The condition of the index of live operations.
+    ...(isLive ? [sql`o.app_id > '00000000-0000-0000-0000-000000000000'`] : []),
+    ...(code === undefined ? [] : [sql`o.state in ('dropped', 'replaced')`]),
+    ...(from === undefined ? [] : [sql`o.received_at >= ${from}`]),
+    ...(until === undefined ? [] : [sql`o.received_at < ${until}`]),
+  ]
+}
+
+function ofSuccess(success: boolean) {
+  return sql`o.state = 'included' and exists (select from inclusions i
+    where i.chain_id = o.chain_id and i.user_op_hash = o.hash and i.success = ${success})`
+}
+
+const outcomeConditions: Readonly<Record<OutcomeFilter, RawBuilder<unknown>>> = {
+  inFlight: sql`o.state in ('pooled', 'bundled')`,
+  included: ofSuccess(true),
+  failed: ofSuccess(false),
+  dropped: sql`o.state in ('dropped', 'replaced')`,
+}
+
+function looksIntoOtherTables({ policyId, outcome }: OperationFilter): boolean {
+  return policyId !== undefined || outcome === 'included' || outcome === 'failed'
+}
+
+function otherConditions(filter: OperationFilter) {
+  const { chainId, code, sender, hash, paymaster, entryPoint, policyId, outcome } = filter
+  return [
+    ...(outcome === undefined ? [] : [outcomeConditions[outcome]]),
+    ...(chainId === undefined ? [] : [sql`o.chain_id = ${chainId}`]),
+    ...(code === undefined ? [] : [sql`o.reason_code = ${code}`]),
+    ...(sender === undefined ? [] : [sql`o.sender = ${sender}`]),
+    ...(hash === undefined ? [] : [sql`starts_with(o.hash, ${hash})`]),
+    ...(paymaster === undefined ? [] : [sql`o.paymaster = ${paymaster}`]),
+    ...(entryPoint === undefined ? [] : [sql`o.entry_point = ${entryPoint}`]),
+    ...(policyId === undefined
+      ? []
+      : [
+          sql`${policyId} = any(array(select d.policy_id from decisions d
+            where d.chain_id = o.chain_id and d.user_op_hash = o.hash and d.app_id = o.app_id))`,
+        ]),
+  ]
+}
+
+/** More operations of one sender, or with one beginning, are found among those of the apps. */
+const MOST_NAMED = 2_000
+
+/** The operations, of all tenants, that a filter narrows down to few; undefined = it does not. */
+async function fewOperations(
+  db: Database,
+  { hash, sender }: OperationFilter,
+): Promise<readonly Place[] | undefined> {
+  const few =
+    hash !== undefined ? ofHash(hash) : sender !== undefined ? ofSender(sender) : undefined
+  if (few === undefined) return undefined
+  const { rows } = await few.execute(db)
+  return rows.length > MOST_NAMED ? undefined : rows
+}
+
+/** By the primary key, one chain after the other. No hexadecimal digit sorts behind a g. */
+function ofHash(beginning: string) {
+  return sql<Place>`with recursive places as (
+      (select chain_id from operations order by chain_id limit 1)
+      union all
+      select o.chain_id from places p cross join lateral (
+        select chain_id from operations where chain_id > p.chain_id order by chain_id limit 1) o
+    )
+    select o.chain_id, o.hash from places p join operations o
+      on o.chain_id = p.chain_id and o.hash >= ${beginning} and o.hash < ${`${beginning}g`}
+    limit ${MOST_NAMED + 1}`
+}
+
+/** By indexes that exist for other reasons. */
+function ofSender(sender: Address) {
+  return sql<Place>`with recursive places as (
+      (select chain_id, entry_point from inclusions order by chain_id, entry_point limit 1)
+      union all
+      select i.chain_id, i.entry_point from places p cross join lateral (
+        select chain_id, entry_point from inclusions
+        where (chain_id, entry_point) > (p.chain_id, p.entry_point)
+        order by chain_id, entry_point limit 1) i
+    ), live_places as (
+      (select chain_id, entry_point from operations where state in ('pooled', 'bundled')
+        order by chain_id, entry_point limit 1)
+      union all
+      select o.chain_id, o.entry_point from live_places p cross join lateral (
+        select chain_id, entry_point from operations where state in ('pooled', 'bundled')
+          and (chain_id, entry_point) > (p.chain_id, p.entry_point)
+        order by chain_id, entry_point limit 1) o
+    )
+    select i.chain_id, i.user_op_hash as hash from places p join inclusions i
+      on i.chain_id = p.chain_id and i.entry_point = p.entry_point and i.sender = ${sender}
+    union
+    select o.chain_id, o.hash from live_places p join operations o
+      on o.chain_id = p.chain_id and o.entry_point = p.entry_point and o.sender = ${sender}
+        and o.state in ('pooled', 'bundled')
+    union
+    select chain_id, hash from operations
+      where sender = ${sender} and state in ('dropped', 'replaced')
+    limit ${MOST_NAMED + 1}`
+}
+
+/** Everything that the database knows of one operation. */
+export type OperationRecord = {
+  readonly operation: Selectable<Schema['operations']>
+  readonly history: readonly Selectable<Schema['operation_history']>[]
+  /** The bundles that it is or was in, with their transactions. */
+  readonly bundles: readonly Selectable<Schema['bundles']>[]
+  readonly transactions: readonly Omit<Selectable<Schema['bundle_transactions']>, 'raw'>[]
+  readonly inclusion: Omit<Selectable<Schema['inclusions']>, 'logs'> | undefined
+  readonly decisions: readonly Pick<
+    Selectable<Schema['decisions']>,
+    'id' | 'sponsored' | 'code' | 'message' | 'created_at'
+  >[]
+}
+
+/** One operation; with `accountId` only when it is that account's. */
+export async function findOperationRecord(
+  db: Database,
+  chainId: number,
+  hash: Hex,
+  accountId?: string,
+): Promise<OperationRecord | undefined> {
+  const chain = BigInt(chainId)
+  const operation = await db
+    .selectFrom('operations as o')
+    .innerJoin('apps as a', 'a.id', 'o.app_id')
+    .selectAll('o')
+    .where('o.chain_id', '=', chain)
+    .where('o.hash', '=', hash)
+    .$if(accountId !== undefined, (query) => query.where('a.account_id', '=', accountId ?? ''))
+    .executeTakeFirst()
+  if (operation === undefined) return undefined
+  const [history, inclusion, decisions] = await Promise.all([
+    db
+      .selectFrom('operation_history')
+      .selectAll()
+      .where('chain_id', '=', chain)
+      .where('hash', '=', hash)
+      .orderBy('id')
+      .limit(200)
+      .execute(),
+    db
+      .selectFrom('inclusions')
+      .selectAll()
+      .where('chain_id', '=', chain)
+      .where('user_op_hash', '=', hash)
+      .executeTakeFirst(),
+    db
+      .selectFrom('decisions')
+      .select(['id', 'sponsored', 'code', 'message', 'created_at'])
+      .where('chain_id', '=', chain)
+      .where('user_op_hash', '=', hash)
+      // Another tenant may have asked for the same operation.
+      .where('app_id', '=', operation.app_id)
+      .orderBy('created_at')
+      .limit(50)
+      .execute(),
+  ])
+  const ids = [operation.bundle_id, ...history.map(({ bundle_id }) => bundle_id)].filter(
+    (id) => id !== null,
+  )
+  const isOfBundles = sql<boolean>`any(${ids}::bigint[])`
+  const [bundles, transactions] = await Promise.all([
+    db.selectFrom('bundles').selectAll().where(sql<boolean>`id = ${isOfBundles}`).execute(),
+    db
+      .selectFrom('bundle_transactions')
+      .select(['chain_id', 'hash', 'bundle_id', 'max_fee_per_gas', 'max_priority_fee_per_gas'])
+      .select(['max_cost', 'noop', 'created_at'])
+      .where(sql<boolean>`bundle_id = ${isOfBundles}`)
+      .orderBy('created_at')
+      .execute(),
+  ])
+  return { operation, history, bundles, transactions, inclusion, decisions }
+}
+
+/** The app that sent an operation, and its account. */
+export function findOperationOwner(
+  db: Database,
+  chainId: number,
+  hash: Hex,
+): Promise<{ readonly appId: string; readonly accountId: string } | undefined> {
+  return db
+    .selectFrom('operations as o')
+    .innerJoin('apps as a', 'a.id', 'o.app_id')
+    .select(['a.id as appId', 'a.account_id as accountId'])
+    .where('o.chain_id', '=', BigInt(chainId))
+    .where('o.hash', '=', hash)
+    .executeTakeFirst()
+}

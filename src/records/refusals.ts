@@ -1,0 +1,188 @@
+import { type Insertable, type Selectable, sql } from 'kysely'
+import type { Logger } from 'pino'
+import type { Address } from 'viem'
+import { createRecordShare } from '../base/createRecordShare.js'
+import { createWriteBehind } from '../base/createWriteBehind.js'
+import type { Metrics } from '../base/metrics/metrics.js'
+import type { Database } from '../db/database.js'
+import { type Page, type PageQuery, toPage } from '../db/page.js'
+import type { Schema } from '../db/schema.generated.js'
+import { isUuid } from '../db/uuid.js'
+
+export type StoredRefusal = Selectable<Schema['refusals']>
+export type NewRefusal = Insertable<Schema['refusals']>
+
+/** Stores refusals of apps that still exist. */
+async function insertRefusals(db: Database, rows: readonly NewRefusal[]): Promise<void> {
+  if (rows.length === 0) return
+  await db.insertInto('refusals').values(rows).execute()
+}
+
+/** Conditions that a refusal must all fulfil. */
+type RefusalFilter = {
+  /** Undefined = all accounts, for the operator. */
+  readonly accountId?: string | undefined
+  readonly appId?: string | undefined
+  readonly chainId?: number | undefined
+  readonly method?: string | undefined
+  /** The JSON-RPC code. */
+  readonly code?: number | undefined
+  readonly rule?: string | undefined
+  readonly sender?: Address | undefined
+  readonly from?: Date | undefined
+  readonly until?: Date | undefined
+}
+
+/** Refusals, the newest first; ids may be any text. A cursor that names none gives an empty page. */
+export async function listRefusals(
+  db: Database,
+  filter: RefusalFilter,
+  { limit, before }: PageQuery,
+): Promise<Page<StoredRefusal>> {
+  const { accountId, appId, chainId, method, code, rule, sender, from, until } = filter
+  if (![accountId, appId, before].every((id) => id === undefined || isUuid(id)))
+    return { items: [], next: undefined }
+  const rows = await db
+    .selectFrom('refusals')
+    .selectAll()
+    .where(({ eb, and }) =>
+      and([
+        ...(accountId === undefined ? [] : [eb('account_id', '=', accountId)]),
+        ...(appId === undefined ? [] : [eb('app_id', '=', appId)]),
+        ...(chainId === undefined ? [] : [eb('chain_id', '=', BigInt(chainId))]),
+        ...(method === undefined ? [] : [eb('method', '=', method)]),
+        ...(code === undefined ? [] : [eb('code', '=', code)]),
+        ...(rule === undefined ? [] : [eb('rule', '=', rule)]),
+        ...(sender === undefined ? [] : [eb('sender', '=', sender)]),
+        ...(from === undefined ? [] : [eb('at', '>=', from)]),
+        ...(until === undefined ? [] : [eb('at', '<', until)]),
+        ...(before === undefined
+          ? []
+          : [sql<boolean>`(at, id) < (select at, id from refusals where id = ${before})`]),
+      ]),
+    )
+    .orderBy('at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit + 1)
+    .execute()
+  return toPage(rows, limit, ({ id }) => id)
+}
+
+/** One refusal, if there is one; with `accountId` only when it is that account's. */
+export async function findRefusal(
+  db: Database,
+  id: string,
+  accountId?: string,
+): Promise<StoredRefusal | undefined> {
+  if (!isUuid(id)) return undefined
+  return db
+    .selectFrom('refusals')
+    .selectAll()
+    .where('id', '=', id)
+    .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId ?? ''))
+    .executeTakeFirst()
+}
+
+/** Milliseconds between a decision and the answer that was recorded with it, at most: an estimate lies between. */
+const LONGEST_ANSWER = 60_000
+
+/** The record of the request that a decision refused, if it is kept. */
+export function findRefusalOfDecision(
+  db: Database,
+  { id, app_id, created_at }: Pick<Selectable<Schema['decisions']>, 'id' | 'app_id' | 'created_at'>,
+): Promise<StoredRefusal | undefined> {
+  const latest = new Date(created_at.getTime() + LONGEST_ANSWER)
+  // The two times are those of two machines.
+  const earliest = new Date(created_at.getTime() - LONGEST_ANSWER)
+  return db
+    .selectFrom('refusals')
+    .selectAll()
+    .where('app_id', '=', app_id)
+    .where('at', '>=', earliest)
+    .where('at', '<=', latest)
+    .where(sql<boolean>`data::json->>'decisionId' = ${id}`)
+    .executeTakeFirst()
+}
+
+/**
+ * Deletes up to `limit` refusals that are older than `before`, or beyond the newest `kept` of their app.
+ * Returns how many.
+ */
+export async function pruneRefusals(
+  db: Database,
+  before: Date,
+  kept: number,
+  limit: number,
+): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`
+    with beyond as (
+      select apps.id as app_id, r.at, r.id from apps, lateral (
+        select at, id from refusals where app_id = apps.id
+        order by at desc, id desc offset ${kept} limit 1
+      ) r
+    ), doomed as (
+      select id from refusals where at < ${before}
+      union
+      select r.id from refusals r join beyond b on b.app_id = r.app_id and (r.at, r.id) <= (b.at, b.id)
+      limit ${limit}
+    )
+    delete from refusals where id in (select id from doomed)`.execute(db)
+  return Number(numAffectedRows)
+}
+
+type RefusalRecorderContext = {
+  readonly database: Database
+  readonly logger: Logger
+  /** Called with the number of refusals that are not stored. */
+  readonly metrics: Metrics
+}
+
+type RefusalRecorder = {
+  /** Stores the refusal soon, behind the answer. Never throws and never waits. */
+  record(refusal: NewRefusal): void
+  /** Stores what waits. */
+  stop(): Promise<void>
+}
+
+/** Milliseconds for which refusals gather before they are stored together. */
+const GATHER = 250
+/** Refusals that wait at most; each holds at most some 20 kB. */
+const MOST_WAITING = 500
+
+/**
+ * Stores refusals in batches, behind the answers. Records beyond an app's share, records that do not fit
+ * into the queue of a slow database and records that cannot be stored are counted and dropped: a record must never
+ * slow down or stop what it records.
+ */
+export function createRefusalRecorder({
+  database,
+  logger,
+  metrics,
+}: RefusalRecorderContext): RefusalRecorder {
+  let waiting: NewRefusal[] = []
+  const share = createRecordShare()
+
+  async function write(): Promise<void> {
+    const batch = waiting
+    waiting = []
+    try {
+      await insertRefusals(database, batch)
+    } catch (error) {
+      metrics.count('purser_refusals_unrecorded_total', {}, batch.length)
+      logger.warn({ err: error, lost: batch.length }, 'refusals could not be recorded')
+    }
+  }
+
+  const behind = createWriteBehind({ delay: GATHER, hasGathered: () => waiting.length > 0, write })
+  return {
+    record(refusal) {
+      if (!share(refusal.app_id) || waiting.length >= MOST_WAITING) {
+        metrics.count('purser_refusals_unrecorded_total', {})
+        return
+      }
+      waiting.push(refusal)
+      behind.schedule()
+    },
+    stop: behind.stop,
+  }
+}

@@ -1,0 +1,240 @@
+import type { Logger } from 'pino'
+import type { Address, Hex } from 'viem'
+import { CannotSimulateError, TooCostlyError } from '../base/errors/simulationErrors.js'
+import type { ChainMetrics } from '../base/metrics/metrics.js'
+import type { ChainRules, ComingFork } from '../chain/chainRules.js'
+import type { NodeClient } from '../chain/nodeClient.js'
+import {
+  createStateProvider,
+  type StateProvider,
+  type StateProviderContext,
+} from '../chain/stateProvider.js'
+import type { EntryPoint } from '../erc4337/entryPoint.js'
+import type { EngineChoice } from '../erc4337/validationSettings.js'
+import type { Fork } from '../evm/index.js'
+import { type CheckedBy, checkOperation, checkOverride, selfCheck } from './check/selfCheck.js'
+import type { RuleSettings } from './checkRules.js'
+import type { Engine } from './engine.js'
+import { engineOnBothSides } from './inProcess/engineOnBothSides.js'
+import { createEngineOn } from './inProcess/inProcessEngine.js'
+import { replayBundle } from './inProcess/replayBundle.js'
+import type { BundleRun, BundleTransaction } from './inProcess/runBundle.js'
+import { createNodeEngine } from './node/nodeEngine.js'
+import { createNodeWatch } from './nodeWatch.js'
+import type { Simulations } from './simulations.js'
+import { createTraceEngine } from './trace/traceEngine.js'
+import { findTracer } from './tracer.js'
+
+export type { BundleRun, BundleTransaction }
+
+type ChainEngineContext = StateProviderContext & {
+  readonly entryPoints: readonly EntryPoint[]
+  readonly choice: EngineChoice
+  readonly simulations: Simulations
+  readonly metrics: ChainMetrics
+  /** Share (0 to 1) of our EVM's validations that the node repeats; see createNodeWatch. */
+  readonly comparedShare: number
+  /** An operation that breaks these rules is not compared. */
+  readonly rules: Pick<RuleSettings, 'limits' | 'stakePolicy'>
+  readonly logger: Logger
+}
+
+export type ChainEngine = Engine & {
+  /** See `replayBundle`. Throws CannotSimulateError where our EVM is not used. */
+  replay(entryPoint: EntryPoint, blockHash: Hex, transaction: BundleTransaction): Promise<BundleRun>
+  /** The forks whose rules a bundle may meet that is sent soon: those of now, and those that are an hour away at most. */
+  forks(): readonly Fork[]
+  /** The fork that the chain announces; undefined where none is known. */
+  coming(): ComingFork | undefined
+  /** The reason why our EVM is not used; undefined while it is. */
+  trouble(): string | undefined
+  stop(): void
+}
+
+type Validator = Pick<Engine, 'validate'> & {
+  /** The way a validation is made; by `outline` the node says its result only (see ObservedOutline). */
+  readonly by: 'inProcess' | 'trace' | 'outline'
+}
+
+/**
+ * The engine of one chain. Each EntryPoint is first run in our EVM and on the node: where both agree to
+ * the unit of gas our EVM is trusted, else an alarm is logged. Validations go as `choice` says. The node
+ * traces those that our EVM cannot run, so that all rules can be checked all the same. Only a node
+ * without tracers leaves no more than the outline of v0.6's own simulation. An operation that neither
+ * can validate is refused with CannotSimulateError. Our EVM measures gas limits and executes wherever
+ * it is trusted, as an untouched EntryPoint runs nothing that is not signed.
+ */
+export async function createChainEngine(context: ChainEngineContext): Promise<ChainEngine> {
+  const { node, heads, entryPoints, choice, simulations, metrics, logger } = context
+  const simulating = createNodeEngine({ node })
+  const state = await tryStateProvider({ ...context, onRules })
+  const inProcess = state && engineOnBothSides(state, simulations)
+  const tracing = state && (await tryTraceEngine({ node, heads, state, entryPoints, logger }))
+  if (state) announce(logger, state.rules())
+  const agreed = await agreement({ node, state, logger }, entryPoints)
+  let trusted = new Set(agreed.map(({ entryPoint }) => entryPoint))
+  const nodeTraces = agreed.some(({ by }) => by === 'trace')
+  const watch =
+    nodeTraces &&
+    state &&
+    createNodeWatch({
+      node,
+      logger,
+      share: context.comparedShare,
+      metrics,
+      newestEngine: createEngineOn(state.withNewestState, simulations),
+      rules: context.rules,
+    })
+
+  /** Whether our EVM agrees is asked again by the rules that hold now. */
+  function onRules(rules: ChainRules, before: ChainRules): void {
+    announce(logger, rules, before)
+    if (rules.fork === before.fork) return
+    agreement({ node, state, logger }, entryPoints).then(
+      (again) => {
+        trusted = new Set(again.map(({ entryPoint }) => entryPoint))
+      },
+      (error) => logger.error({ err: error }, 'the self-check could not run'),
+    )
+  }
+
+  function validatorsOf(entryPoint: EntryPoint): Validator[] {
+    const validators: Validator[] = []
+    if (choice !== 'node' && inProcess && trusted.has(entryPoint.address)) {
+      validators.push({ ...inProcess, by: 'inProcess' })
+    }
+    if (choice === 'inProcess') return validators
+    if (tracing) validators.push({ ...tracing, by: 'trace' })
+    else if (entryPoint.hasSimulations) validators.push({ ...simulating, by: 'outline' })
+    return validators
+  }
+
+  const validate: Engine['validate'] = async (entryPoint, op, override) => {
+    let refusal: CannotSimulateError | undefined
+    for (const validator of validatorsOf(entryPoint)) {
+      try {
+        const result = await validator.validate(entryPoint, op, override)
+        if (watch && result.ok && validator.by === 'inProcess') {
+          watch.compare(entryPoint, op, result.validation, override)
+          if (watch.isQuarantined(result.validation)) throw new CannotSimulateError(QUARANTINED)
+        }
+        metrics.count('purser_validations_total', { engine: validator.by })
+        return result
+      } catch (error) {
+        if (!canNodeTry(error)) throw error
+        logger.warn({ reason: error.message }, 'our EVM cannot validate an operation')
+        refusal = error
+      }
+    }
+    throw refusal ?? new CannotSimulateError(UNTRUSTED)
+  }
+
+  /** Our EVM where it is trusted and able, else the node's own simulation. */
+  async function withEngine<R>(
+    entryPoint: EntryPoint,
+    use: (engine: Engine) => Promise<R>,
+  ): Promise<R> {
+    try {
+      if (inProcess === undefined || !trusted.has(entryPoint.address)) {
+        throw new CannotSimulateError(UNTRUSTED)
+      }
+      return await use(inProcess)
+    } catch (error) {
+      if (!canNodeTry(error) || !entryPoint.hasSimulations) throw error
+      logger.warn({ reason: error.message }, 'the node simulates instead of our EVM')
+      return use(simulating)
+    }
+  }
+
+  return {
+    validate,
+    forks: () => state?.forks() ?? ['osaka'],
+    coming: () => state?.rules().next,
+    execute: (entryPoint, ...rest) =>
+      withEngine(entryPoint, (engine) => engine.execute(entryPoint, ...rest)),
+    measure: (entryPoint, ...rest) =>
+      withEngine(entryPoint, (engine) => engine.measure(entryPoint, ...rest)),
+    async replay(entryPoint, blockHash, transaction) {
+      if (!state || !trusted.has(entryPoint.address)) throw new CannotSimulateError(UNTRUSTED)
+      return replayBundle({ state, simulations }, entryPoint, blockHash, transaction)
+    },
+    trouble: () =>
+      entryPoints.every(({ address }) => trusted.has(address)) ? undefined : UNTRUSTED,
+    stop: () => state?.stop(),
+  }
+}
+
+/** Whether our EVM has failed at something that a node may have, and not because it takes too much. */
+function canNodeTry(error: unknown): error is CannotSimulateError {
+  return error instanceof CannotSimulateError && !(error instanceof TooCostlyError)
+}
+
+const FORK_COMING = 'the chain announces other rules'
+const FORK_ACTIVE = 'the chain runs by other rules now'
+
+/** Logs the rules that are announced, and those that hold instead of `before`. */
+function announce(logger: Logger, { fork, next }: ChainRules, before?: ChainRules): void {
+  if (next) logger.warn({ fork: next.fork, at: isoTime(next.activation) }, FORK_COMING)
+  if (before && fork !== before.fork) logger.warn({ fork, before: before.fork }, FORK_ACTIVE)
+}
+
+function isoTime(seconds: number): string {
+  return new Date(seconds * 1_000).toISOString()
+}
+
+const QUARANTINED = 'the node runs some of its code otherwise than our EVM'
+const UNTRUSTED = 'our EVM does not agree with the node of this chain'
+
+/** Undefined, with an alarm, on a chain whose rules our EVM does not have. */
+async function tryStateProvider(
+  context: Pick<ChainEngineContext, keyof StateProviderContext | 'logger'>,
+): Promise<StateProvider | undefined> {
+  try {
+    return await createStateProvider(context)
+  } catch (error) {
+    if (!(error instanceof CannotSimulateError)) throw error
+    context.logger.error({ reason: error.message }, 'our EVM cannot run this chain')
+    return undefined
+  }
+}
+
+type TracerContext = Pick<ChainEngineContext, 'node' | 'heads' | 'entryPoints' | 'logger'> & {
+  readonly state: StateProvider
+}
+
+/** Undefined on a node that does not trace calls. */
+async function tryTraceEngine(context: TracerContext) {
+  const { node, entryPoints, logger } = context
+  const [entryPoint] = entryPoints
+  const tracer = entryPoint && (await findTracer(node, entryPoint))
+  logger.info({ tracer: tracer ?? 'none' }, 'how the node can trace validations')
+  return tracer && createTraceEngine({ ...context, tracer })
+}
+
+type CheckContext = {
+  readonly node: NodeClient
+  readonly state: StateProvider | undefined
+  readonly logger: Logger
+}
+
+/** Those of the EntryPoints about which our EVM and the node agree. */
+async function agreement(context: CheckContext, entryPoints: readonly EntryPoint[]) {
+  const checks = entryPoints.map((entryPoint) => agrees(context, entryPoint))
+  return (await Promise.all(checks)).filter((check) => check !== undefined)
+}
+
+/** The EntryPoint's address, and what was compared, when our EVM and the node agree about it. */
+async function agrees(
+  { node, state, logger }: CheckContext,
+  entryPoint: EntryPoint,
+): Promise<{ readonly entryPoint: Address; readonly by: CheckedBy } | undefined> {
+  if (state === undefined) return undefined
+  const { version, address } = entryPoint
+  const check = await selfCheck({ node, state }, entryPoint, checkOperation, checkOverride)
+  if (check.agrees) {
+    logger.info({ entryPoint: address, version, by: check.by }, 'our EVM agrees with the node')
+    return { entryPoint: address, by: check.by }
+  }
+  logger.error({ entryPoint: address, version, ...check }, 'our EVM DIFFERS from the node')
+  return undefined
+}

@@ -1,0 +1,134 @@
+import type { Address, Hex } from 'viem'
+import type { StateOverride } from '../chain/ethCall.js'
+import type { EntryPoint, Failure } from '../erc4337/entryPoint.js'
+import type { StateBefore } from '../erc4337/forkGas.js'
+import type { Operation } from '../erc4337/operation.js'
+import type { CodeHashes, Stakes } from '../erc4337/rules/index.js'
+import type { Validity } from '../erc4337/validationData.js'
+import type { ExecutionRecord, Fork } from '../evm/index.js'
+
+export type { StateOverride }
+
+/** The facts about a validation that the rules of ERC-7562 need, as far as its engine can see them. */
+export type Observed = ObservedRecord | ObservedOutline
+
+/** A recorded validation, in our EVM or by a trace of the node: everything that it did. */
+export type ObservedRecord = {
+  readonly kind: 'record'
+  readonly stakes: Stakes
+  /** The block on whose state it ran. */
+  readonly blockHash: Hex
+  readonly record: ExecutionRecord
+  readonly fork: Fork
+  /** Whether the sender has code without this operation, or by its authorization. */
+  readonly senderExists: boolean
+  /** Hashes of the code of every address whose code was used, as it was before. */
+  readonly codeHashes: CodeHashes
+  /** wei that the paymaster has deposited; undefined without paymaster. */
+  readonly deposit: bigint | undefined
+  /** The token that the paymaster takes, where it is a token tank of ours. */
+  readonly paymentToken?: Address
+}
+
+/** A validation of which a node returned only the result: opcodes, storage and code are not known. */
+type ObservedOutline = {
+  readonly kind: 'outline'
+  readonly stakes: Stakes
+  /** Bytes of the context that the paymaster returned. */
+  readonly contextSize: number
+}
+
+/** The result of a validation that did not revert; its validity is that of account and paymaster together. */
+export type Validation = Validity & {
+  /** The account refused its signature (AA24 when sent). */
+  readonly accountSignatureFailed: boolean
+  /** The paymaster refused its signature (AA34 when sent). */
+  readonly paymasterSignatureFailed: boolean
+  /** gas of validation without preVerificationGas (preOpGas - preVerificationGas) */
+  readonly verificationGasUsed: bigint
+  /** Bytes of the context that the paymaster returned; 0 without paymaster. */
+  readonly contextSize: number
+  /** Absent where the engine does not see it. */
+  readonly before?: StateBefore | undefined
+  /** wei */
+  readonly prefund: bigint
+  readonly observed: Observed
+}
+
+export type ValidationResult =
+  | { readonly ok: true; readonly validation: Validation }
+  | { readonly ok: false; readonly failure: Failure }
+
+type ExecutionResult =
+  | {
+      readonly ok: true
+      readonly validation: Pick<Validation, 'validAfter' | 'validUntil' | 'verificationGasUsed'>
+      /** Whether the call of the account succeeded. */
+      readonly success: boolean
+      /** Its revert data, `0x` on success. */
+      readonly revertData: Hex
+    }
+  | { readonly ok: false; readonly failure: Failure }
+
+/**
+ * The greatest gas limits that a measurement may try. `verification` bounds the account and the
+ * paymaster, each by itself.
+ */
+export type GasBounds = {
+  readonly call: bigint
+  readonly verification: bigint
+  /** The client's own limit of the call: the answer when it suffices and the search would end above it. */
+  readonly ownCall?: bigint | undefined
+  /** The fixed limit of postOp, for a paymaster whose data contain it; absent = searched. */
+  readonly postOp?: bigint | undefined
+}
+
+/** The smallest limits (gas) under which an operation does the same as under ample ones. */
+export type GasMeasurement = {
+  readonly callGasLimit: bigint
+  readonly verificationGasLimit: bigint
+  /** 0 without paymaster, and where the version has no such limit */
+  readonly paymasterVerificationGasLimit: bigint
+  /** gas of validation without preVerificationGas */
+  readonly verificationGasUsed: bigint
+  /** Bytes of the context that the paymaster returned; 0 without paymaster. */
+  readonly contextSize: number
+  readonly before?: StateBefore | undefined
+  /**
+   * gas that the paymaster's postOp needs; 0 when it is not called. Where it has no limit of its own it
+   * is granted verificationGasLimit, which suffices when this is lower.
+   */
+  readonly postOpGasLimit: bigint
+  /** Unix seconds over account and paymaster; 0 = no bound. */
+  readonly validAfter: number
+  readonly validUntil: number
+}
+
+export type MeasureResult =
+  | { readonly outcome: 'measured'; readonly gas: GasMeasurement }
+  /** The EntryPoint refuses it, or the paymaster's postOp reverts. */
+  | { readonly outcome: 'refused'; readonly failure: Failure }
+  /** The call of the account reverts. */
+  | { readonly outcome: 'reverted'; readonly revertData: Hex }
+
+/** An engine runs operations without sending them: on a node, or in-process. */
+export type Engine = {
+  /** Validation phase only, on the state of the head. Refusals are data; node trouble is thrown. */
+  validate(
+    entryPoint: EntryPoint,
+    op: Operation,
+    override?: StateOverride,
+  ): Promise<ValidationResult>
+  /** Validation and execution. Signature and time range are not checked: that is for `validate`. */
+  execute(entryPoint: EntryPoint, op: Operation, override?: StateOverride): Promise<ExecutionResult>
+  /**
+   * Searches gas limits; those in `op` are ignored. Signatures may be wrong, and its payer has enough money for gas
+   * (see `fundSender`). `override` wins over that, slot by slot.
+   */
+  measure(
+    entryPoint: EntryPoint,
+    op: Operation,
+    bounds: GasBounds,
+    override?: StateOverride,
+  ): Promise<MeasureResult>
+}

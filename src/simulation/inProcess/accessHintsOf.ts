@@ -1,0 +1,49 @@
+import type { Address, Hex } from 'viem'
+import type { AccessHints } from '../../chain/accessPrediction.js'
+import { depositSlot, nonceSlot } from '../../erc4337/encoding/storageLayout.js'
+import type { EntryPoint } from '../../erc4337/entryPoint.js'
+import type { Operation } from '../../erc4337/operation.js'
+import { createAddress } from '../../evm/index.js'
+import type { Extent } from './observeOperation.js'
+
+/**
+ * Hints about the state that an operation will touch. Operations that call the same contracts touch
+ * similar state, most of all those with the same call, paymaster and factory.
+ */
+export function accessHintsOf(entryPoint: EntryPoint, op: Operation, extent: Extent): AccessHints {
+  const { sender, factory, paymaster } = op
+  const { address } = entryPoint
+  const validation = `validation ${address} ${factory} ${paymaster}`
+  // Selector and first argument: for most accounts the contract that is called.
+  const execution = `execution ${address} ${factory} ${paymaster} ${op.callData.slice(0, 74)}`
+  const general = `${address} ${factory !== undefined} ${paymaster !== undefined}`
+  const staked = extent === 'validation' ? entitiesOf(op) : []
+  const contracts = factory === undefined ? [] : [factory, senderCreator(address)]
+  if (paymaster !== undefined) contracts.push(paymaster)
+  return {
+    names: extent === 'execution' ? [execution, validation, general] : [validation, general],
+    sender,
+    nonceKey: op.nonce >> 64n,
+    accounts: [address, sender, ...contracts],
+    slots: [
+      [address, depositSlot(paymaster ?? sender)],
+      [address, nonceSlot(sender, op.nonce)],
+      ...staked.flatMap((entity) => stakeSlots(entity, entryPoint)),
+    ],
+    creators: factory === undefined ? [] : [factory],
+  }
+}
+
+/** The contracts that an operation names. */
+function entitiesOf({ sender, factory, paymaster }: Operation): Address[] {
+  return [sender, factory, paymaster].filter((address) => address !== undefined)
+}
+
+function stakeSlots(entity: Address, entryPoint: EntryPoint): [Address, Hex][] {
+  return entryPoint.stakeSlots(entity).map((slot) => [entryPoint.address, slot])
+}
+
+/** The contract through which an EntryPoint calls factories: the first that it created. */
+function senderCreator(entryPoint: Address): Address {
+  return createAddress(entryPoint, 1n)
+}

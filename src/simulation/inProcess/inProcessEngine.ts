@@ -1,0 +1,189 @@
+import { OperationLimitError } from '../../base/errors/operationErrors.js'
+import { TooCostlyError } from '../../base/errors/simulationErrors.js'
+import type { AccessHints } from '../../chain/accessPrediction.js'
+import { NodeUnavailableError } from '../../chain/nodeErrors.js'
+import type { KnownBlock, StateProvider, WithState } from '../../chain/stateProvider.js'
+import { depositSlot } from '../../erc4337/encoding/storageLayout.js'
+import type { EntryPoint } from '../../erc4337/entryPoint.js'
+import type { StateBefore } from '../../erc4337/forkGas.js'
+import type { Operation } from '../../erc4337/operation.js'
+import { splitValidationData } from '../../erc4337/validationData.js'
+import { type Fork, forks, type State } from '../../evm/index.js'
+import type { Engine, StateOverride, Validation } from '../engine.js'
+import { mergeOverrides } from '../evmOverrides.js'
+import { aggregated } from '../operationFailure.js'
+import { fundsOn } from '../payerFunds.js'
+import type { OperationRuns, Simulations } from '../simulations.js'
+import { accessHintsOf } from './accessHintsOf.js'
+import type { Measured } from './measureOperation.js'
+import { observeRecord } from './observeRecord.js'
+import type { OperationRun, RunTask } from './runOperation.js'
+import { refusal, validationOf } from './simulatedOperation.js'
+import { stateFor } from './simulateOperation.js'
+
+type InProcessContext = {
+  readonly state: StateProvider
+  readonly simulations: Simulations
+}
+
+/**
+ * An engine that runs operations of any EntryPoint version in our own EVM, on the EntryPoint's real
+ * code: the very handleOps that a bundle would call. Nothing is asked of a node but plain state. Throws
+ * CannotSimulateError for an operation that needs what the EVM does not have or that costs too much; a
+ * node may still be able to run it.
+ *
+ * An apparent refusal is checked once more on the newest state: the client that sent the operation may
+ * have seen a block that we have not.
+ */
+export function createInProcessEngine({ state, simulations }: InProcessContext): Engine {
+  const known = createEngineOn(state.withState, simulations)
+  const newest = createEngineOn(state.withNewestState, simulations)
+  return {
+    async validate(...request) {
+      const result = await known.validate(...request)
+      if (result.ok && !signatureFailed(result.validation)) return result
+      return newest.validate(...request)
+    },
+    async execute(...request) {
+      const result = await known.execute(...request)
+      return result.ok && result.success ? result : newest.execute(...request)
+    },
+    async measure(...request) {
+      const result = await known.measure(...request)
+      return result.outcome === 'measured' ? result : newest.measure(...request)
+    },
+  }
+}
+
+function signatureFailed(validation: Validation): boolean {
+  return validation.accountSignatureFailed || validation.paymasterSignatureFailed
+}
+
+/** An engine on the state that `withState` provides, without a second check of refusals. */
+export function createEngineOn(withState: WithState, simulations: Simulations): Engine {
+  const context = { withState, simulations }
+  return {
+    async validate(entryPoint, op, override) {
+      const task = { kind: 'run', op, extent: 'validation', wantsRecord: true } as const
+      const { run, state, known } = await runOnce(context, entryPoint, task, override)
+      const { accountData, validated } = run.observed
+      if (validated === undefined) {
+        return { ok: false, failure: refusal(entryPoint, op, run.output, state) }
+      }
+      const { authorizer } = splitValidationData(accountData ?? 0n)
+      if (BigInt(authorizer) > 1n) return { ok: false, failure: aggregated(authorizer) }
+      if (run.record === undefined) throw new TooCostlyError('memory for its record')
+      const recorded = {
+        record: run.record,
+        state,
+        fork: known.block.fork,
+        blockHash: known.head.hash,
+      }
+      const validation = {
+        ...validationOf(entryPoint, run.observed, validated, op),
+        before: stateBefore(known, entryPoint, op),
+        observed: observeRecord(entryPoint, op, recorded),
+      }
+      return { ok: true, validation }
+    },
+
+    async execute(entryPoint, op, override) {
+      const task = { kind: 'run', op, extent: 'execution', wantsRecord: false } as const
+      const { run, state } = await runOnce(context, entryPoint, task, override)
+      const { observed, outcome } = run
+      if (observed.validated === undefined || outcome === undefined) {
+        return { ok: false, failure: refusal(entryPoint, op, run.output, state) }
+      }
+      const validation = validationOf(entryPoint, observed, observed.validated, op)
+      return { ok: true, validation, success: outcome.success, revertData: outcome.reason }
+    },
+
+    async measure(entryPoint, op, bounds, override = {}) {
+      const hints = accessHintsOf(entryPoint, op, 'execution')
+      const kind = `measure ${kindOf(hints)}`
+      const task = { kind: 'measure', op, bounds } as const
+      let runs: { readonly on: KnownBlock; readonly simulation: OperationRuns } | undefined
+      const { result, known } = await withState<Measured>(hints, async (known, reads) => {
+        if (runs?.on !== known) {
+          const funds = fundsOn(known, entryPoint, op)
+          if (funds.kind === 'missing') return funds
+          const pretended = mergeOverrides(funds.override, override)
+          const simulation = simulations.begin({ entryPoint, override: pretended, kind })
+          runs = { on: known, simulation }
+        }
+        return runs.simulation.measure(known, reads, task)
+      })
+      requireRunnable(entryPoint, op, known, stateFor(known, op, override))
+      const { measured } = result
+      if (measured.outcome !== 'measured') return measured
+      return { ...measured, gas: { ...measured.gas, before: stateBefore(known, entryPoint, op) } }
+    },
+  }
+}
+
+/** The most expensive is supposed of what the run has not read. */
+function stateBefore(
+  state: State,
+  { address }: EntryPoint,
+  { sender, authorization }: Operation,
+): StateBefore {
+  const account = state.account(sender)
+  const isDelegated = (account?.code.length ?? 0) > 0
+  // An authorization holds only with the nonce that its signer has.
+  const exists = (account?.balance ?? 0n) > 0n || (authorization?.nonce ?? 0n) > 0n
+  return {
+    authority: isDelegated ? 'delegated' : exists ? 'plain' : 'absent',
+    hasDeposit: (state.slot(address, depositSlot(sender)) ?? 0n) > 0n,
+  }
+}
+
+type OnceRun = {
+  readonly run: OperationRun
+  /** The state that it ran on, and the block whose state that is. */
+  readonly state: State
+  readonly known: KnownBlock
+}
+
+/** Runs an operation until no state is missing; the last run is the one that counts. */
+async function runOnce(
+  { withState, simulations }: { readonly withState: WithState; readonly simulations: Simulations },
+  entryPoint: EntryPoint,
+  task: RunTask,
+  override: StateOverride = {},
+): Promise<OnceRun> {
+  const { op, extent } = task
+  const hints = accessHintsOf(entryPoint, op, extent)
+  const simulation = simulations.begin({ entryPoint, override, kind: kindOf(hints) })
+  const { result, known } = await withState(hints, (known, reads) =>
+    simulation.run(known, reads, task),
+  )
+  const state = stateFor(known, op, override)
+  requireRunnable(entryPoint, op, known, state)
+  return { run: result, state, known }
+}
+
+/** Operations of one sender that call the same contracts cost similar work. */
+function kindOf({ names: [name], sender }: AccessHints): string {
+  return `${name} ${sender}`
+}
+
+function requireRunnable(
+  entryPoint: EntryPoint,
+  op: Operation,
+  { block }: KnownBlock,
+  state: State,
+): void {
+  requireEntryPoint(state, entryPoint)
+  requireDelegations(block.fork, op)
+}
+
+/** A node of an older chain would never take the transaction that carries an authorization. */
+function requireDelegations(fork: Fork, { authorization }: Operation): void {
+  if (authorization === undefined || forks.indexOf(fork) >= forks.indexOf('prague')) return
+  throw new OperationLimitError('eip7702Auth', 'this chain does not know EIP-7702 yet')
+}
+
+function requireEntryPoint(state: State, { address }: EntryPoint): void {
+  if (state.account(address)?.code.length !== 0) return
+  throw new NodeUnavailableError(`no EntryPoint is deployed at ${address}`)
+}

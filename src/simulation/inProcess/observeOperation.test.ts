@@ -1,0 +1,72 @@
+import type { Address } from 'viem'
+import { expect, test } from 'vitest'
+import { createEntryPoint } from '../../erc4337/createEntryPoint.js'
+import { fromHex, toHex, type WatchedEnd } from '../../evm/index.js'
+import { observeOperation } from './observeOperation.js'
+
+const entryPoint = createEntryPoint('0.9', '0x00000000000000000000000000000000000000ee')
+const { callLayout } = entryPoint
+const sender: Address = '0x00000000000000000000000000000000000000aa'
+const paymaster: Address = '0x00000000000000000000000000000000000000bb'
+const op = { sender, paymaster, callData: '0x' } as const
+function word(value: bigint) {
+  return value.toString(16).padStart(64, '0')
+}
+
+const from = entryPoint.address
+const toAccount = { depth: 1, from, to: sender, input: fromHex(`${callLayout.validateUserOp}00`) }
+const toPaymaster = {
+  depth: 1,
+  from,
+  to: paymaster,
+  input: fromHex(`${callLayout.validatePaymasterUserOp}00`),
+}
+function answer(...words: bigint[]): WatchedEnd {
+  return {
+    success: true,
+    gasUsed: 7,
+    output: fromHex(`0x${words.map(word).join('')}`),
+  }
+}
+function range(validAfter: bigint, validUntil: bigint) {
+  return (validAfter << 208n) | (validUntil << 160n)
+}
+const flag = 1n << 47n
+
+test.each([
+  ['a valid answer', 0n],
+  ['a failed signature', 1n],
+  ['a time range', range(10n, 20n)],
+  ['a failed signature with a time range', range(10n, 20n) | 1n],
+  ['an aggregator', 0xa66n],
+  ['one bound that looks like a block number', range(flag | 10n, 20n)],
+  ['a range of blocks', range(flag | 10n, flag | 20n)],
+  ['that with a failed signature', range(flag, flag | 2n) | 1n],
+])('%s is noted and hidden', (_, data) => {
+  const { observed, watcher } = observeOperation(entryPoint, op, 'validation')
+  expect(toHex(watcher.leave(toAccount, answer(data))!)).toBe(`0x${word(0n)}`)
+  const ofPaymaster = watcher.leave(toPaymaster, answer(64n, data, 0n))!
+  expect(toHex(ofPaymaster)).toBe(`0x${word(64n)}${word(0n)}${word(0n)}`)
+  expect(observed).toMatchObject({ accountData: data, paymasterData: data })
+})
+
+test('answers that are too short or reverts stay as they are', () => {
+  const { observed, watcher } = observeOperation(entryPoint, op, 'validation')
+  expect(watcher.leave(toAccount, { ...answer(1n), success: false })).toBeUndefined()
+  expect(watcher.leave(toAccount, { ...answer(), gasUsed: 5 })).toBeUndefined()
+  expect(watcher.leave(toPaymaster, answer(64n, 1n))).toBeUndefined()
+  expect(observed).toMatchObject({
+    accountData: undefined,
+    paymasterData: undefined,
+    accountGas: 12,
+    paymasterGas: 7,
+  })
+})
+
+test('calls that accounts make are not taken for those of the EntryPoint', () => {
+  const { observed, watcher } = observeOperation(entryPoint, op, 'execution')
+  const input = fromHex(`${callLayout.innerHandleOp}${word(0n).repeat(16)}`)
+  watcher.enter({ depth: 2, from: sender, to: from, input })
+  expect(watcher.leave({ ...toAccount, depth: 2 }, answer(1n))).toBeUndefined()
+  expect(observed).toMatchObject({ accountData: undefined, validated: undefined, accountGas: 0 })
+})

@@ -1,0 +1,40 @@
+import type { Hex } from 'viem'
+import { type Requester, workFor } from '../../base/requester.js'
+import type { StateProvider } from '../../chain/stateProvider.js'
+import type { EntryPoint } from '../../erc4337/entryPoint.js'
+import type { Simulations } from '../simulations.js'
+import { accessHintsOf } from './accessHintsOf.js'
+import type { BundleRun, BundleTransaction } from './runBundle.js'
+
+type ReplayContext = {
+  readonly state: Pick<StateProvider, 'withStateBefore'>
+  readonly simulations: Simulations
+}
+
+/** The party that replays work for: nobody's request waits behind them, nor the validations of the next bundle. */
+const replays: Requester = { name: 'replays', since: 0, spent: 0, spend() {}, beginHeavyWork() {} }
+
+/**
+ * Runs a mined bundle in our EVM on the state with which its block begins; transactions before it in the
+ * block are left out. Throws CannotSimulateError, or NodeUnavailableError.
+ */
+export async function replayBundle(
+  { state, simulations }: ReplayContext,
+  entryPoint: EntryPoint,
+  blockHash: Hex,
+  transaction: BundleTransaction,
+): Promise<BundleRun> {
+  const ops = entryPoint.decodeHandleOps(transaction.data) ?? []
+  const hints = ops.map((op) => {
+    const ofOperation = accessHintsOf(entryPoint, op, 'execution')
+    // The run raises the nonce of the transaction's sender.
+    return { ...ofOperation, creators: [...ofOperation.creators, transaction.from] }
+  })
+  const runs = workFor(replays, () =>
+    simulations.begin({ entryPoint, override: {}, kind: 'bundle' }),
+  )
+  const { result } = await state.withStateBefore(blockHash, hints, (known, reads) =>
+    workFor(replays, () => runs.runBundle(known, reads, { kind: 'bundle', ...transaction })),
+  )
+  return result
+}

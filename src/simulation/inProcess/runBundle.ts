@@ -1,0 +1,87 @@
+import type { Address, Hex } from 'viem'
+import type { EntryPoint, OperationOutcome } from '../../erc4337/entryPoint.js'
+import { forkGas } from '../../erc4337/forkGas.js'
+import { type EntityGas, gasInBundle } from '../../erc4337/rules/index.js'
+import {
+  call,
+  type EvmAuthorization,
+  fromHex,
+  toHex,
+  trackState,
+  type WatchedCall,
+  type Watcher,
+} from '../../evm/index.js'
+import { type Allowance, type Ground, type PassEnd, ranOutOfSteps } from './runOperation.js'
+import { outcomesOf } from './simulatedOperation.js'
+import { MAX_STEPS } from './simulateOperation.js'
+
+/** A transaction with a bundle, as it was signed. */
+export type BundleTransaction = {
+  readonly from: Address
+  /** Calldata of handleOps. */
+  readonly data: Hex
+  readonly gas: number
+  /** wei per gas that was paid */
+  readonly gasPrice: bigint
+  readonly authorizations: readonly EvmAuthorization[]
+}
+
+/** A bundle to be run once more, whole. */
+export type BundleTask = { readonly kind: 'bundle' } & BundleTransaction
+
+/** A run of a bundle on complete state. */
+export type BundleRun = {
+  readonly kind: 'done'
+  /** gas, as its receipt would show it */
+  readonly gasUsed: number
+  /** Its operations as the EntryPoint's events tell them, in their order; none where it reverts. */
+  readonly outcomes: readonly Pick<OperationOutcome, 'userOpHash' | 'success' | 'actualGasUsed'>[]
+  /** See `gasInBundle`; undefined where the record of the validations would take too much memory. */
+  readonly used: readonly EntityGas[] | undefined
+}
+
+/** Runs a bundle once, on state that may be incomplete. Only its validations are recorded. */
+export function runBundle(
+  { block, known }: Ground,
+  entryPoint: EntryPoint,
+  { from, data, gas, gasPrice, authorizations }: BundleTask,
+  { runSteps }: Allowance,
+): PassEnd<BundleRun> {
+  const { state } = trackState(known)
+  const maxSteps = Math.min(runSteps, MAX_STEPS)
+  const watcher = validationsOnly(entryPoint)
+  const outcome = call(
+    { state, block, onMiss: 'guess', record: true, maxSteps, watcher },
+    {
+      from,
+      to: entryPoint.address,
+      data: fromHex(data),
+      value: 0n,
+      gas,
+      gasPrice,
+      authorizations: authorizations.length > 0 ? authorizations : undefined,
+    },
+  )
+  if (outcome.kind !== 'done') {
+    return maxSteps < MAX_STEPS && ranOutOfSteps(outcome) ? { kind: 'outgrown' } : outcome
+  }
+  const { gasUsed, record } = outcome
+  const ops = entryPoint.decodeHandleOps(data) ?? []
+  const prices = () => forkGas(entryPoint.version, [block.fork])
+  const outcomes = outcomesOf(entryPoint, outcome).map(
+    ({ userOpHash, success, actualGasUsed }) => ({ userOpHash, success, actualGasUsed }),
+  )
+  return {
+    kind: 'done',
+    gasUsed,
+    outcomes,
+    used: record && gasInBundle({ ...entryPoint, gas: prices }, ops, record.root),
+  }
+}
+
+/** A watcher that ends the record where the first operation is executed: all are validated before. */
+function validationsOnly({ address, callLayout }: EntryPoint): Watcher {
+  const isExecution = ({ depth, to, input }: WatchedCall): boolean =>
+    depth === 1 && to === address && toHex(input.subarray(0, 4)) === callLayout.innerHandleOp
+  return { enter: () => undefined, leave: () => undefined, endsRecord: isExecution }
+}

@@ -1,0 +1,79 @@
+import fc from 'fast-check'
+import { type Address, bytesToHex, type Hex } from 'viem'
+import { expect, test } from 'vitest'
+import { createQuarantine, isSampled } from './nodeWatch.js'
+
+const encoded = fc.uint8Array({ minLength: 1, maxLength: 64 }).map((bytes) => bytesToHex(bytes))
+const share = fc.double({ min: 0, max: 1, noNaN: true })
+
+test('a share of 0 takes none, one of 1 takes all', () => {
+  fc.assert(
+    fc.property(encoded, (op) => {
+      expect(isSampled(op, 0)).toBe(false)
+      expect(isSampled(op, 1)).toBe(true)
+    }),
+  )
+})
+
+test('what a share takes every larger share takes too', () => {
+  fc.assert(
+    fc.property(encoded, share, share, (op, one, other) => {
+      const [small, large] = [Math.min(one, other), Math.max(one, other)]
+      if (isSampled(op, small)) expect(isSampled(op, large)).toBe(true)
+    }),
+  )
+})
+
+test('a share of one in a hundred takes about that many', () => {
+  const taken = Array.from({ length: 20_000 }, (_, at) => `0x${at.toString(16).padStart(8, '0')}`)
+  const count = taken.filter((op) => isSampled(op as `0x${string}`, 0.01)).length
+  expect(count).toBeGreaterThan(150)
+  expect(count).toBeLessThan(250)
+})
+
+const entryPoint: Address = `0x${'e0'.repeat(20)}`
+function codesOf(...hashes: readonly Hex[]): Map<Address, Hex> {
+  const accounts = hashes.map((hash): [Address, Hex] => [
+    `0x${hash.slice(2).padStart(40, '0')}`,
+    hash,
+  ])
+  return new Map([[entryPoint, '0xee'], ...accounts])
+}
+
+test('code is compared once, and in no quarantine before', () => {
+  const quarantine = createQuarantine(() => 0)
+  expect(quarantine.isDue(codesOf('0x01'))).toBe(true)
+  expect(quarantine.isQuarantined(codesOf('0x01'))).toBe(false)
+  quarantine.agrees(codesOf('0x01'))
+  expect(quarantine.isDue(codesOf('0x01'))).toBe(false)
+})
+
+test('a difference brings the code into quarantine that was not seen to agree', () => {
+  const quarantine = createQuarantine(() => 0)
+  quarantine.agrees(codesOf('0x01'))
+  quarantine.differs(entryPoint, codesOf('0x01', '0x02'))
+  expect(quarantine.isQuarantined(codesOf('0x02'))).toBe(true)
+  expect(quarantine.isQuarantined(codesOf('0x01'))).toBe(false)
+  expect(quarantine.isQuarantined(codesOf('0x03'))).toBe(false)
+})
+
+test('a difference in code that agreed before brings all into quarantine but the EntryPoint', () => {
+  const quarantine = createQuarantine(() => 0)
+  quarantine.agrees(codesOf('0x01', '0x02'))
+  quarantine.differs(entryPoint, codesOf('0x01', '0x02'))
+  expect(quarantine.isQuarantined(codesOf('0x01'))).toBe(true)
+  expect(quarantine.isQuarantined(codesOf('0x02'))).toBe(true)
+  expect(quarantine.isQuarantined(codesOf())).toBe(false)
+})
+
+test('code in quarantine is compared again after ten minutes, and believed when it agrees', () => {
+  let now = 0
+  const quarantine = createQuarantine(() => now)
+  quarantine.differs(entryPoint, codesOf('0x01'))
+  expect(quarantine.isDue(codesOf('0x01'))).toBe(false)
+  now = 600_000
+  expect(quarantine.isDue(codesOf('0x01'))).toBe(true)
+  expect(quarantine.isQuarantined(codesOf('0x01'))).toBe(true)
+  quarantine.agrees(codesOf('0x01'))
+  expect(quarantine.isQuarantined(codesOf('0x01'))).toBe(false)
+})

@@ -1,0 +1,182 @@
+import type { Logger } from 'pino'
+import type { Metrics } from '../base/metrics/metrics.js'
+import type {
+  OutboundClient,
+  OutboundRequest,
+  OutboundResponse,
+} from '../base/outbound/guardedRequest.js'
+import { version } from '../base/version.js'
+import type { Database } from '../db/database.js'
+import { pruneEvents } from '../db/events.js'
+import {
+  type ClaimedDelivery,
+  claimDeliveries,
+  type DeliveryAttempt,
+  finishDelivery,
+  returnDelivery,
+} from './deliveries.js'
+import { nextAttempt, retrySchedule } from './retrySchedule.js'
+import { signatureHeaders, signingSecrets } from './signing/signature.js'
+import { disableSubscription, noteFailing, noteWorking } from './subscriptions.js'
+
+export type DelivererContext = {
+  readonly database: Database
+  readonly masterKey: Buffer
+  readonly client: OutboundClient
+  readonly logger: Logger
+  readonly metrics: Metrics
+  /** Milliseconds before each attempt. */
+  readonly schedule?: readonly number[]
+  /** The milliseconds after which deliveries that a dead process had claimed are tried again. */
+  readonly lease?: number
+}
+
+const POLL_INTERVAL = 500
+const ATTEMPT_TIMEOUT = 15_000
+const IN_FLIGHT = 20
+const PER_SUBSCRIPTION = 5
+/** The days after which a subscription that only fails ends, and after which events are deleted. */
+const FAILING_DAYS = 5
+const KEPT_DAYS = 30
+const PRUNE_INTERVAL = 3_600_000
+
+/**
+ * Delivers events from the outbox, at least once each and in no certain order, concurrently with other
+ * processes that do the same. `close` interrupts deliveries under way, which are repeated later.
+ */
+export function startEventDeliverer(context: DelivererContext): { close(): Promise<void> } {
+  const { database, logger, lease = 60_000 } = context
+  const closing = new AbortController()
+  const { signal } = closing
+  const running = new Map<bigint, { readonly subscriptionId: string; done: Promise<void> }>()
+  let wake = (): void => {}
+  let pruned = Number.NEGATIVE_INFINITY
+
+  /** Waits until a delivery has ended, or the poll interval is over. */
+  const pause = (): Promise<void> =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, POLL_INTERVAL)
+      wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+
+  const busy = (): string[] => {
+    const counts = new Map<string, number>()
+    for (const { subscriptionId } of running.values())
+      counts.set(subscriptionId, (counts.get(subscriptionId) ?? 0) + 1)
+    return [...counts].flatMap(([id, count]) => (count >= PER_SUBSCRIPTION ? [id] : []))
+  }
+
+  const begin = (delivery: ClaimedDelivery): void => {
+    const done = deliver(context, delivery, signal)
+      .catch((err) => logger.error({ err, eventId: delivery.eventId }, 'delivery not recorded'))
+      .finally(() => {
+        running.delete(delivery.id)
+        wake()
+      })
+    running.set(delivery.id, { subscriptionId: delivery.subscriptionId, done })
+  }
+
+  const claim = async (): Promise<number> => {
+    const limit = IN_FLIGHT - running.size
+    if (limit === 0) return 0
+    const claimed = await claimDeliveries(database, {
+      limit,
+      perSubscription: PER_SUBSCRIPTION,
+      lease,
+      busy: busy(),
+    })
+    for (const delivery of claimed) begin(delivery)
+    return claimed.length
+  }
+
+  const work = async (): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        if (performance.now() - pruned > PRUNE_INTERVAL) {
+          await pruneEvents(database, KEPT_DAYS)
+          pruned = performance.now()
+        }
+        if ((await claim()) > 0) continue
+      } catch (error) {
+        logger.warn({ reason: (error as Error).message }, 'events wait for the database')
+      }
+      await pause()
+    }
+  }
+  const worked = work()
+
+  return {
+    close: async () => {
+      closing.abort()
+      wake()
+      await worked
+      await Promise.all([...running.values()].map(({ done }) => done))
+    },
+  }
+}
+
+async function deliver(
+  context: DelivererContext,
+  delivery: ClaimedDelivery,
+  closing: AbortSignal,
+): Promise<void> {
+  const { database, client, masterKey } = context
+  const signal = AbortSignal.any([closing, AbortSignal.timeout(ATTEMPT_TIMEOUT)])
+  const begun = performance.now()
+  const { response } = await client.request(eventRequest(delivery, masterKey), signal)
+  const milliseconds = Math.round(performance.now() - begun)
+  if (closing.aborted && !response.ok) return returnDelivery(database, delivery.id)
+  const outcome = response.ok ? 'delivered' : response.outcome
+  context.metrics.count('purser_event_deliveries_total', { outcome })
+  await database
+    .transaction()
+    .execute((trx) => record({ ...context, database: trx }, delivery, response, milliseconds))
+}
+
+async function record(
+  { database, logger, schedule = retrySchedule }: DelivererContext,
+  { id, attempts, subscriptionId, eventId }: ClaimedDelivery,
+  response: OutboundResponse,
+  milliseconds: number,
+): Promise<void> {
+  const measured = { attempt: attempts, milliseconds }
+  if (response.ok) {
+    const end = { ...measured, outcome: 'delivered', httpStatus: response.status, reason: null }
+    await finishDelivery(database, id, 'delivered', end)
+    return noteWorking(database, subscriptionId)
+  }
+  const { outcome, status = null, reason, retryAfter } = response
+  const end: DeliveryAttempt = { ...measured, outcome, httpStatus: status, reason }
+  const facts = { eventId, subscriptionId, outcome, status, attempts }
+  if (status === 410) {
+    await finishDelivery(database, id, 'failed', end)
+    await disableSubscription(database, subscriptionId, 'its receiver answered 410 Gone')
+    return logger.warn(facts, 'subscription ended by its receiver')
+  }
+  const next = nextAttempt(attempts, retryAfter, Math.random(), schedule)
+  await finishDelivery(database, id, next === undefined ? 'failed' : 'pending', end, next)
+  const ended = await noteFailing(database, subscriptionId, FAILING_DAYS)
+  logger.warn({ ...facts, next, ended }, 'event not delivered')
+}
+
+/** The body that Standard Webhooks recommends; the event's id is the same in every attempt. */
+function eventRequest(delivery: ClaimedDelivery, masterKey: Buffer): OutboundRequest {
+  const { eventId, type, occurredAt, data, url } = delivery
+  const body = JSON.stringify({ type, timestamp: occurredAt.toISOString(), data })
+  const now = new Date()
+  const secrets = signingSecrets(masterKey, delivery, now)
+  return {
+    url: new URL(url),
+    method: 'POST',
+    headers: {
+      ...signatureHeaders(secrets, eventId, Math.floor(now.getTime() / 1000), body),
+      'content-type': 'application/json',
+      'user-agent': `Purser/${version}`,
+      'accept-encoding': 'identity',
+    },
+    body: Buffer.from(body),
+  }
+}

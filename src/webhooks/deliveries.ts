@@ -1,0 +1,194 @@
+import { type Selectable, sql } from 'kysely'
+import type { EventType } from '../base/vocabulary.js'
+import type { Database } from '../db/database.js'
+import { type Page, type PageQuery, toPage } from '../db/page.js'
+import type { Schema } from '../db/schema.generated.js'
+
+/** One attempt to deliver an event, as it is stored. */
+type RecentAttempt = {
+  /** ISO 8601, when it ended. */
+  readonly at: string
+  /** Its number since the delivery was queued, the first is 1. */
+  readonly attempt: number
+  readonly milliseconds: number
+  readonly outcome: string
+  readonly httpStatus: number | null
+  readonly reason: string | null
+}
+
+/** One event on its way to one subscription, taken by this process until its lease is over. */
+export type ClaimedDelivery = {
+  readonly id: bigint
+  readonly attempts: number
+  readonly eventId: string
+  readonly type: EventType
+  readonly occurredAt: Date
+  readonly data: unknown
+  readonly subscriptionId: string
+  readonly url: string
+  readonly secret: Buffer
+  readonly previous_secret: Buffer | null
+  readonly previous_secret_until: Date | null
+}
+
+type DeliveryClaim = {
+  readonly limit: number
+  /** Limit per subscription, so that one that hangs does not hold up the others. */
+  readonly perSubscription: number
+  /** Milliseconds after which another process may take what this one did not finish. */
+  readonly lease: number
+  /** Ids of subscriptions with enough deliveries under way. */
+  readonly busy: readonly string[]
+}
+
+/** The number of due deliveries among which those to take are chosen. */
+const WINDOW = 1_000
+
+/** Takes deliveries that are due; of several processes each gets others. Counts the attempt. */
+export async function claimDeliveries(
+  db: Database,
+  { limit, perSubscription, lease, busy }: DeliveryClaim,
+): Promise<readonly ClaimedDelivery[]> {
+  const { rows } = await sql<ClaimedDelivery>`with due as (
+      select d.id, d.subscription_id, d.next_attempt_at
+      from event_deliveries d
+      join event_subscriptions s on s.id = d.subscription_id and s.active
+      where d.state = 'pending' and d.next_attempt_at <= now()
+        and d.subscription_id <> all(${[...busy]}::uuid[])
+      order by d.next_attempt_at limit ${WINDOW}
+    ), ranked as (
+      select id, row_number() over (partition by subscription_id order by next_attempt_at) as place
+      from due
+    ), taken as (
+      select d.id from event_deliveries d
+      join ranked r on r.id = d.id and r.place <= ${perSubscription}
+      where d.state = 'pending' and d.next_attempt_at <= now()
+      order by d.next_attempt_at limit ${limit}
+      for update of d skip locked
+    )
+    update event_deliveries d set attempts = d.attempts + 1, updated_at = now(),
+      next_attempt_at = now() + make_interval(secs => ${lease / 1_000})
+    from taken, events e, event_subscriptions s
+    where d.id = taken.id and e.id = d.event_id and s.id = d.subscription_id
+    returning d.id, d.attempts, e.id as "eventId", e.type, e.occurred_at as "occurredAt", e.data,
+      s.id as "subscriptionId", s.url, s.secret, s.previous_secret,
+      s.previous_secret_until`.execute(db)
+  return rows
+}
+
+/** Attempts that a delivery remembers: those of one schedule, and a few that somebody asked for. */
+const MOST_ATTEMPTS = 12
+/** Characters of a reason that are kept. */
+const LONGEST_REASON = 300
+
+/** The end of an attempt. */
+export type DeliveryAttempt = {
+  /** Its number since the delivery was queued, the first is 1. */
+  readonly attempt: number
+  readonly milliseconds: number
+  readonly outcome: string
+  readonly httpStatus: number | null
+  readonly reason: string | null
+}
+
+/** @param next milliseconds until the next attempt; undefined = there is none */
+export async function finishDelivery(
+  db: Database,
+  id: bigint,
+  state: 'pending' | 'delivered' | 'failed',
+  { attempt, milliseconds, outcome, httpStatus, reason }: DeliveryAttempt,
+  next = 0,
+): Promise<void> {
+  const entry: RecentAttempt = {
+    at: new Date().toISOString(),
+    attempt,
+    milliseconds,
+    outcome,
+    httpStatus,
+    reason: reason?.slice(0, LONGEST_REASON) ?? null,
+  }
+  await db
+    .updateTable('event_deliveries')
+    .set({
+      state,
+      outcome,
+      http_status: httpStatus,
+      reason,
+      // An index out of range takes nothing away.
+      recent_attempts: sql<
+        readonly RecentAttempt[]
+      >`(recent_attempts - ${-MOST_ATTEMPTS}::int) || ${JSON.stringify([entry])}::jsonb`,
+      next_attempt_at: sql<Date>`now() + make_interval(secs => ${next / 1_000})`,
+      updated_at: sql<Date>`now()`,
+    })
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Returns a delivery whose attempt was not finished, so that it is taken again at once. */
+export async function returnDelivery(db: Database, id: bigint): Promise<void> {
+  await db
+    .updateTable('event_deliveries')
+    .set((eb) => ({
+      attempts: eb('attempts', '-', 1),
+      next_attempt_at: sql<Date>`now()`,
+    }))
+    .where('id', '=', id)
+    .where(sql<boolean>`state = 'pending'`)
+    .execute()
+}
+
+export type Replay = {
+  /** One event; undefined = all of `since`. */
+  readonly eventId: string | undefined
+  /** Events from then on; undefined = all that are kept. */
+  readonly since: Date | undefined
+  /** Only deliveries that were given up. */
+  readonly onlyFailed: boolean
+}
+
+/** Queues deliveries of a subscription again; returns their number. */
+export async function replayDeliveries(
+  db: Database,
+  subscriptionId: string,
+  { eventId, since, onlyFailed }: Replay,
+): Promise<number> {
+  const { numUpdatedRows } = await db
+    .updateTable('event_deliveries as d')
+    .from('events as e')
+    .set({ state: 'pending', attempts: 0, next_attempt_at: sql<Date>`now()` })
+    .whereRef('e.id', '=', 'd.event_id')
+    .where('d.subscription_id', '=', subscriptionId)
+    .$if(eventId !== undefined, (query) => query.where('e.id', '=', eventId ?? ''))
+    .$if(since !== undefined, (query) => query.where('e.occurred_at', '>=', since ?? new Date()))
+    .$if(onlyFailed, (query) => query.where('d.state', '=', 'failed'))
+    .executeTakeFirst()
+  return Number(numUpdatedRows)
+}
+
+type StoredDelivery = Selectable<Schema['event_deliveries']> & {
+  readonly type: EventType
+  readonly occurred_at: Date
+  readonly data: unknown
+  /** The oldest first. */
+  readonly recent_attempts: readonly RecentAttempt[]
+}
+
+/** Newest first. */
+export async function listDeliveries(
+  db: Database,
+  subscriptionId: string,
+  { limit, before }: PageQuery,
+): Promise<Page<StoredDelivery>> {
+  const rows = await db
+    .selectFrom('event_deliveries as d')
+    .innerJoin('events as e', 'e.id', 'd.event_id')
+    .selectAll('d')
+    .select(['e.type', 'e.occurred_at', 'e.data'])
+    .where('d.subscription_id', '=', subscriptionId)
+    .$if(before !== undefined, (query) => query.where('d.id', '<', BigInt(before ?? 0)))
+    .orderBy('d.id', 'desc')
+    .limit(limit + 1)
+    .execute()
+  return toPage(rows as StoredDelivery[], limit, ({ id }) => String(id))
+}

@@ -1,0 +1,194 @@
+import { type Address, type Hex, parseEther, parseGwei } from 'viem'
+import { afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { followChain } from '../../src/bundler/send/followChain.js'
+import { sendBundles } from '../../src/bundler/send/sendBundles.js'
+import type { Operation } from '../../src/erc4337/operation.js'
+import { preVerificationBounds } from '../../src/gas/estimateOperation.js'
+import { createSizeWatch } from '../../src/mempool/bundleSizes.js'
+import { complete } from '../../src/paymaster/sponsoredDraft.js'
+import { createRandom, type Random } from '../evm/random.js'
+import { unsetGas } from '../support/operations/unsetGas.js'
+import { RUNS_IN_FULL } from '../support/runs.js'
+import { lower } from '../support/world/versionChain.js'
+import { useWorld } from '../support/world.js'
+
+/*
+ * A day of traffic in some minutes of the chain's time, which the test sets: real estimates, admission, bundles and blocks.
+ * `reachedSize.test.ts` simulates whole days.
+ */
+
+/** Milliseconds between two blocks, and for which an operation waits for company. */
+const BLOCK_TIME = 12_000
+const WAIT = 24_000
+const MINUTE = 60_000
+/** The time from which a bundler knows its traffic. */
+const KNOWN_AFTER = 5 * MINUTE
+
+/** A morning, a burst, traffic that ends at once, an evening in which few come. */
+const stretch = RUNS_IN_FULL ? 3 : 1
+const phases = [
+  { minutes: 8 * stretch, perSecond: 0.6 },
+  { minutes: stretch, perSecond: 1.5 },
+  { minutes: stretch, perSecond: 0 },
+  { minutes: 2 * stretch, perSecond: 0.1 },
+]
+const baseFee = parseGwei('50')
+/** The tip pays for no part of a bundle worth the name. */
+const fees = { maxFeePerGas: parseGwei('150'), maxPriorityFeePerGas: parseGwei('1') }
+const SENDERS = 45
+
+const bundling = useWorld({
+  definition: {
+    expectedBundleSize: 'auto',
+    maxBundleWait: WAIT,
+    rules: 'off',
+  },
+})
+const chain = () => bundling().at('0.7')
+let tank: Address
+
+beforeAll(async () => {
+  tank = await chain().createTank(0, { wei: parseEther('500') })
+})
+afterEach(() => void vi.useRealTimers())
+
+type Sender = { readonly name: string; readonly drafted: Operation; readonly isSponsored: boolean }
+
+/** Accounts that are there, of which a third each pays by balance, by deposit or by a tank. */
+async function createSenders(): Promise<Sender[]> {
+  const senders: Sender[] = []
+  for (let place = 0; place < SENDERS; place++) {
+    const name = `day ${place}`
+    const drafted = { ...(await chain().draft('deployed', name)), ...fees }
+    if (place % 3 === 0) await chain().fund(drafted.sender, parseEther('100'))
+    if (place % 3 === 1) await chain().deposit(drafted.sender, parseEther('10'))
+    senders.push({ name, drafted, isSponsored: place % 3 === 2 })
+  }
+  return senders
+}
+
+/** Milliseconds after the day's begin at which operations come. */
+function arrivalsOf({ below }: Random): number[] {
+  const arrivals: number[] = []
+  let begin = 0
+  for (const { minutes, perSecond } of phases) {
+    const end = begin + minutes * MINUTE
+    if (perSecond > 0)
+      for (let at = begin; at < end; ) {
+        at += (-Math.log(1 - below(2 ** 30) / 2 ** 30) / perSecond) * 1_000
+        if (at < end) arrivals.push(at)
+      }
+    begin = end
+  }
+  return arrivals
+}
+
+/** What was bundled, by the chain's own receipts: wei that it cost, and that its operations paid. */
+async function settled() {
+  const rows = await bundling()
+    .database.selectFrom('bundles')
+    .select(['state', 'cost', 'transaction_hash'])
+    .where('chain_id', '=', BigInt(bundling().chainId))
+    .execute()
+  return Promise.all(
+    rows.map(async ({ state, cost, transaction_hash: hash }) => {
+      const receipt = await bundling().tester.getTransactionReceipt({ hash: hash! })
+      const logs = receipt.logs.map((log) => ({ ...log, address: lower(log.address) }))
+      const outcomes = chain().entryPoint.decodeOutcomes(logs)
+      const paid = outcomes.reduce((sum, { actualGasCost }) => sum + actualGasCost, 0n)
+      expect([state, cost]).toEqual(['included', receipt.gasUsed * receipt.effectiveGasPrice])
+      return { cost: cost!, paid, operations: outcomes.length }
+    }),
+  )
+}
+
+function percentAbove(cost: bigint, wei: bigint): number {
+  return Number(((wei - cost) * 1_000n) / cost) / 10
+}
+
+test('over a day no bundle costs more than it is paid, and users pay far less than for bundles of one', async () => {
+  const { database } = bundling()
+  const random = createRandom(24)
+  const senders = await createSenders()
+  await bundling().tester.setAutomine(false)
+  vi.useFakeTimers({ toFake: ['Date'] })
+  const begin = Math.ceil(Date.now() / BLOCK_TIME + 1) * BLOCK_TIME
+  vi.setSystemTime(begin)
+  const sizeWatch = createSizeWatch({ ...bundling().context, now: () => Date.now() })
+  const context = { ...bundling().context, sizeWatch }
+  const executor = bundling().executors[0]!.address
+  const before = await bundling().balanceOf(executor)
+
+  const pending = new Map<Hex, number>()
+  const figures = { shared: 0, repriced: 0, saved: 0n, waits: [] as number[] }
+  let count = 0
+
+  /** An operation that comes at this time, by the estimate of the moment. */
+  const come = async (at: number): Promise<void> => {
+    vi.setSystemTime(at)
+    const { name, drafted, isSponsored } = senders[count % SENDERS]!
+    const op = { ...drafted, nonce: BigInt(++count) << 64n }
+    await bundling().services.sizes.newest(chain().entryPoint.address)
+    const stub = isSponsored ? await chain().sponsor(op, tank) : op
+    const gas = await bundling().estimate(chain().entryPoint, { ...stub, ...unsetGas, ...fees })
+    const limited = { ...complete(op, gas), ...fees }
+    const paid = isSponsored ? await chain().sponsor(limited, tank) : limited
+    const hash = await bundling().admit(await chain().sign(paid, name), chain().entryPoint)
+    const received = { received_at: new Date(at) }
+    await database.updateTable('operations').set(received).where('hash', '=', hash).execute()
+    pending.set(hash, at)
+    const alone = preVerificationBounds(gas).most - gas.preVerificationGas
+    figures.saved += alone * (baseFee + fees.maxPriorityFeePerGas)
+    if (alone > 0n) figures.shared++
+  }
+
+  /** A block, and a round of the bundler at it. */
+  const turn = async (at: number): Promise<void> => {
+    vi.setSystemTime(at)
+    await bundling().tester.setNextBlockTimestamp({ timestamp: BigInt(at / 1_000) })
+    await bundling().tester.setNextBlockBaseFeePerGas({ baseFeePerGas: baseFee })
+    await bundling().tester.mine({ blocks: 1 })
+    const followed = (await followChain(context, await bundling().heads.refresh()))!
+    await sendBundles(context, followed, { turn: 0, freshHead: true })
+    await sizeWatch.store(followed.head)
+    for (const [hash, arrived] of pending) {
+      const { state, reasonCode } = await bundling().stored(hash)
+      if (state === 'pooled') continue
+      pending.delete(hash)
+      figures.waits.push(at - arrived)
+      if (state !== 'dropped') continue
+      // Nobody came to share a bundle with: it is priced again.
+      expect(reasonCode).toBe('BUNDLE_NOT_SHARED')
+      figures.repriced++
+      await come(at)
+    }
+  }
+
+  const arrivals = arrivalsOf(random)
+  const end = phases.reduce((sum, { minutes }) => sum + minutes * MINUTE, 3 * WAIT)
+  let next = 0
+  for (let block = 0; block * BLOCK_TIME <= end; block++) {
+    for (; next < arrivals.length && arrivals[next]! <= block * BLOCK_TIME; next++)
+      await come(begin + arrivals[next]!)
+    await turn(begin + block * BLOCK_TIME)
+  }
+  expect(pending.size).toBe(0)
+
+  const bundles = await settled()
+  for (const { cost, paid } of bundles) expect(paid).toBeGreaterThanOrEqual(cost)
+  const sum = (key: 'cost' | 'paid') => bundles.reduce((total, each) => total + each[key], 0n)
+  const [cost, paid] = [sum('cost'), sum('paid')]
+  expect(await bundling().balanceOf(executor)).toBe(before + paid - cost)
+  expect(bundles.reduce((total, { operations }) => total + operations, 0)).toBe(arrivals.length)
+
+  const sorted = figures.waits.sort((one, other) => one - other)
+  const { shared, repriced, saved } = figures
+  const percent = { paid: percentAbove(cost, paid), paidForOne: percentAbove(cost, paid + saved) }
+  const told = JSON.stringify({ bundles: bundles.length, shared, repriced, percent })
+  const known = arrivals.filter((at) => at > KNOWN_AFTER).length
+  expect(shared, told).toBeGreaterThan(known / 2)
+  expect(repriced, told).toBeLessThan(arrivals.length / 50)
+  expect(percent.paidForOne - percent.paid, told).toBeGreaterThan(10)
+  expect(sorted.at(-1), told).toBeLessThanOrEqual(WAIT + BLOCK_TIME)
+  expect(sorted[sorted.length >> 1], told).toBeLessThanOrEqual(BLOCK_TIME)
+})

@@ -1,0 +1,264 @@
+import { type Hex, numberToHex, parseEther, parseGwei, parseTransaction } from 'viem'
+import { afterEach, describe, expect, test } from 'vitest'
+import { executorStatus } from '../../src/bundler/executorStatus.js'
+import { openBundles } from '../../src/bundler/outbox/bundles.js'
+import { abandonBundle } from '../../src/bundler/outbox/outbox.js'
+import type { ChainDefinition } from '../../src/chain/definition/chainDefinition.js'
+import { requestCancellation } from '../../src/mempool/pool/successors.js'
+import { useDatabase } from '../support/database/database.js'
+import { until } from '../support/until.js'
+import { executorKeys, openWorld, type World } from '../support/world/openWorld.js'
+
+const postgres = useDatabase()
+function database() {
+  return postgres().database
+}
+
+describe('an executor with several bundles in flight', () => {
+  let chain: World
+
+  afterEach(async () => {
+    await chain.stop()
+  })
+
+  const start = async (changes: Partial<ChainDefinition> = {}): Promise<void> => {
+    const definition = { maxBundlesPerExecutor: 3, ...changes }
+    chain = await openWorld(database(), { definition })
+    await chain.anvil.request('evm_setAutomine', [false])
+  }
+
+  const open = () => openBundles(database(), chain.definition.chainId)
+  const admit = async (fields = {}) => chain.admit(chain.operation(await nextAccount(), fields))
+  const mine = () => chain.anvil.request('evm_mine', [])
+
+  /** Accounts are made by transactions, which need blocks that hold none of our bundles. */
+  const accounts: Hex[] = []
+  const nextAccount = async (): Promise<Hex> => accounts.pop() ?? (await chain.createAccount())
+  const prepare = async (count: number): Promise<void> => {
+    accounts.length = 0
+    await chain.anvil.request('evm_setAutomine', [true])
+    for (let i = 0; i < count; i++) accounts.push(await chain.createAccount())
+    await chain.anvil.request('evm_setAutomine', [false])
+  }
+
+  /** `count` bundles with an operation each, none mined. */
+  const fly = async (count: number): Promise<Hex[]> => {
+    const hashes: Hex[] = []
+    for (let i = 0; i < count; i++) {
+      hashes.push(await admit())
+      await chain.round()
+    }
+    expect(await open()).toHaveLength(count)
+    return hashes
+  }
+
+  const states = (hashes: readonly Hex[]) =>
+    Promise.all(hashes.map(async (hash) => (await chain.stored(hash)).state))
+
+  /** Rounds and blocks until nothing is open. */
+  const land = () =>
+    until(async () => {
+      await chain.round()
+      await mine()
+      return (await open()).length === 0
+    })
+
+  test('signs successive nonces up to its limit, and one block includes them all', async () => {
+    await start()
+    await prepare(4)
+    const hashes = await fly(3)
+    const nonces = (await open()).map(({ nonce }) => nonce)
+    expect(nonces).toEqual([nonces[0]!, nonces[0]! + 1n, nonces[0]! + 2n])
+    const waits = await admit()
+    await chain.round()
+    expect(await states([...hashes, waits])).toEqual(['bundled', 'bundled', 'bundled', 'pooled'])
+    await mine()
+    await chain.round()
+    expect(await states(hashes)).toEqual(['included', 'included', 'included'])
+    const blocks = await Promise.all(
+      hashes.map(async (hash) => (await chain.receipt(hash)).receipt.blockNumber),
+    )
+    expect(new Set(blocks).size).toBe(1)
+    await land()
+    expect(await states([waits])).toEqual(['included'])
+  })
+
+  test('never has two operations of one account in flight', async () => {
+    await start({ executorKeys })
+    await prepare(1)
+    const sender = await nextAccount()
+    const hashes: Hex[] = []
+    for (const nonce of [0n, 1n, 1n << 64n]) {
+      hashes.push(await chain.admit(chain.operation(sender, { nonce })))
+      await chain.round()
+    }
+    expect((await states(hashes)).filter((state) => state === 'bundled')).toHaveLength(1)
+    await until(async () => {
+      await chain.round()
+      await mine()
+      return (await states(hashes)).every((state) => state === 'included')
+    })
+  })
+
+  test('puts a new bundle in the place of one that fell out of the middle', async () => {
+    await start()
+    await prepare(4)
+    const hashes = await fly(3)
+    const [, middle] = await open()
+    await loseMiddle(middle!.id, middle!.attempts[0].hash)
+    const late = await admit()
+    await chain.round()
+    const now = await open()
+    expect(now.map(({ nonce }) => nonce)).toContain(middle!.nonce)
+    await land()
+    expect(await states([...hashes, late])).toEqual(hashes.concat(late).map(() => 'included'))
+  })
+
+  test('fills a nonce that nothing else needs by a transaction that does nothing', async () => {
+    await start()
+    await prepare(3)
+    const hashes = await fly(3)
+    const [, middle] = await open()
+    await loseMiddle(middle!.id, middle!.attempts[0].hash)
+    await requestCancellation(database(), chain.definition.chainId, hashes[1]!, 'operator')
+    await chain.round()
+    const filler = (await open()).find(({ nonce }) => nonce === middle!.nonce)
+    expect(filler).toMatchObject({ kind: 'filler', operationCount: 0 })
+    expect(parseTransaction(filler!.attempts[0].raw).to?.toLowerCase()).toBe(filler!.executor)
+    await land()
+    expect(await states(hashes)).toEqual(['included', 'dropped', 'included'])
+  })
+
+  /** As if the node had refused the bundle for good, and a crash came then. */
+  const loseMiddle = async (id: bigint, hash: Hex): Promise<void> => {
+    await abandonBundle(database(), id)
+    await chain.anvil.request('anvil_dropTransaction', [hash])
+  }
+
+  test('cancels what the operator wants back, and nothing else in the bundle suffers', async () => {
+    await start()
+    await prepare(4)
+    const [before] = await fly(1)
+    const together = [await admit(), await admit()]
+    await chain.round()
+    const [after] = [await admit()]
+    await chain.round()
+    const { chainId } = chain.definition
+    expect(await requestCancellation(database(), chainId, together[0]!, 'operator')).toBe('bundled')
+    await chain.round()
+    const cancelled = (await open())[1]!
+    expect(cancelled.attempts.map(({ noop }) => noop)).toEqual([false, true])
+    expect(await states(together)).toEqual(['bundled', 'bundled'])
+    await chain.round()
+    expect((await open())[1]!.attempts).toHaveLength(2)
+    await land()
+    expect(await states([before!, ...together, after!])).toEqual([
+      'included',
+      'dropped',
+      'included',
+      'included',
+    ])
+    expect(await chain.stored(together[0]!)).toMatchObject({ reasonCode: 'CANCELLED' })
+  })
+
+  test('cancels a bundle whose operation somebody else includes, and sends the others again', async () => {
+    await start()
+    await prepare(2)
+    const stolen = chain.operation(await nextAccount())
+    const hashes = [await chain.admit(stolen), await admit()]
+    await chain.round()
+    const [{ attempts }] = (await open()) as [Awaited<ReturnType<typeof open>>[0]]
+    await chain.anvil.request('anvil_dropTransaction', [attempts[0].hash])
+    await chain.anvil.request('evm_setAutomine', [true])
+    await chain.carry([stolen])
+    await chain.anvil.request('evm_setAutomine', [false])
+    await land()
+    expect(await states(hashes)).toEqual(['included', 'included'])
+    const { bundleId } = await chain.stored(hashes[0]!)
+    expect(bundleId).toBeNull()
+    const reverted = await database()
+      .selectFrom('bundles')
+      .select('id')
+      .where('chain_id', '=', BigInt(chain.definition.chainId))
+      .where('state', '=', 'reverted')
+      .execute()
+    expect(reverted).toEqual([])
+  })
+
+  test('raises the fees of one stuck bundle in a round, the first one first', async () => {
+    await start({ resubmitAfter: 1 })
+    await prepare(3)
+    const hashes: Hex[] = []
+    for (let i = 0; i < 3; i++) {
+      hashes.push(
+        await admit({ maxFeePerGas: parseGwei('100'), maxPriorityFeePerGas: parseGwei('9') }),
+      )
+      await chain.round()
+    }
+    expect(await open()).toHaveLength(3)
+    let before = (await open()).map(({ attempts }) => attempts.length)
+    for (let i = 0; i < 5; i++) {
+      await chain.round()
+      const now = (await open()).map(({ attempts }) => attempts.length)
+      const raised = now.map((count, each) => count - (before[each] ?? count))
+      expect(raised.reduce((sum, each) => sum + each, 0)).toBeLessThanOrEqual(1)
+      before = now
+    }
+    expect(before[0]).toBeGreaterThan(1)
+    await land()
+    expect(await states(hashes)).toEqual(hashes.map(() => 'included'))
+  })
+
+  test('sends again after a crash whatever of its lanes was not sent', async () => {
+    await start()
+    await prepare(3)
+    const hashes = await fly(3)
+    for (const { attempts } of await open())
+      await chain.anvil.request('anvil_dropTransaction', [attempts[0].hash])
+    const sent = (await open()).map(({ attempts }) => attempts[0].hash)
+    await land()
+    const receipts = await Promise.all(hashes.map((hash) => chain.receipt(hash)))
+    expect(receipts.map(({ receipt }) => receipt.transactionHash)).toEqual(sent)
+  })
+
+  test('rests below its least balance, says so, and goes on when it has money', async () => {
+    await start({ executorMinBalance: parseEther('1') })
+    const [{ address }] = chain.executors as [(typeof chain.executors)[0]]
+    await prepare(1)
+    await chain.anvil.request('anvil_setBalance', [address, numberToHex(parseEther('0.9'))])
+    await mine()
+    const hash = await admit()
+    await chain.round()
+    expect((await chain.stored(hash)).state).toBe('pooled')
+    const status = async () => executorStatus(chain.context, chain.heads.current())
+    expect(await status()).toEqual([
+      expect.objectContaining({
+        address,
+        role: 'executor',
+        state: 'resting',
+        balance: parseEther('0.9'),
+        inFlight: 0,
+        alarm: expect.stringContaining('send it money'),
+      }),
+    ])
+    await chain.anvil.request('anvil_setBalance', [address, numberToHex(parseEther('2'))])
+    await mine()
+    await chain.round()
+    expect(await status()).toMatchObject([{ state: 'busy', inFlight: 1, alarm: undefined }])
+    await land()
+    expect(await status()).toMatchObject([{ state: 'ready', inFlight: 0 }])
+  })
+
+  test('opens no lane that its money does not cover', async () => {
+    await start()
+    await prepare(2)
+    const [first] = [await admit()]
+    await chain.round()
+    const [{ executor, attempts }] = (await open()) as [Awaited<ReturnType<typeof open>>[0]]
+    const covered = (attempts[0].maxCost * 3n) / 2n
+    await chain.anvil.request('anvil_setBalance', [executor, numberToHex(covered)])
+    const second = await admit()
+    await chain.round()
+    expect(await states([first, second])).toEqual(['bundled', 'pooled'])
+  })
+})

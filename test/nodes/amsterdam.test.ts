@@ -1,0 +1,199 @@
+import { type Address, type Hex, parseEther, parseGwei } from 'viem'
+import { expect, test } from 'vitest'
+import { detectChainRules } from '../../src/chain/chainRules.js'
+import type { Version } from '../../src/erc4337/entryPoint.js'
+import { insertTank } from '../../src/paymaster/ledger/tanks.js'
+import { createRandom } from '../evm/random.js'
+import { admitEstimated, admitTokenPaid, payers } from '../support/chain/payingOperations.js'
+import { gethBinary } from '../support/nodes/startGeth.js'
+import { RUNS_IN_FULL } from '../support/runs.js'
+import { tokenTankChain } from '../support/tanks/tokenTankChain.js'
+import { until } from '../support/until.js'
+import { lower, VERSIONS } from '../support/world/versionChain.js'
+import { useWorld } from '../support/world.js'
+
+/*
+ * A chain that changes over to Amsterdam while the service runs: operations of every version and payer before it,
+ * across it and after it. `npm run test:nodes -- amsterdam` runs 10,000 of them, or PURSER_OPERATIONS.
+ */
+
+const SEED = Number(process.env.PURSER_SEED ?? 7928)
+/** Operations at least; half of them before the fork, as far as there is time. */
+const OPERATIONS = RUNS_IN_FULL ? Number(process.env.PURSER_OPERATIONS ?? 10_000) : 60
+/** Seconds of chain time, more than a round needs blocks. */
+const LAST_ROUND = 120
+const fees = { maxFeePerGas: parseGwei('5'), maxPriorityFeePerGas: parseGwei('1') }
+const binary = gethBinary()
+
+const bundling =
+  binary === undefined
+    ? undefined
+    : useWorld({ definition: { rules: 'full', expectedBundleSize: 1 }, kind: 'amsterdam' })
+
+// What runs it says where there is no geth.
+test.skipIf(bundling === undefined)(
+  'operations cross the fork: none is lost, no bundle loses, and our gas is that of the node',
+  { timeout: 400_000 + OPERATIONS * 3_000 },
+  async () => {
+    const world = bundling!()
+    const { node, heads, engine } = world.chain
+    const random = createRandom(SEED)
+    const tanks = new Map<Version, Address>()
+    for (const version of VERSIONS)
+      tanks.set(version, await world.at(version).createTank(0, { wei: parseEther('50') }))
+    const ownEntryPoint = (wanted: Version) =>
+      world.context.entryPoints.find(({ version }) => version === wanted)!
+    const executor = world.executors[0]!.address
+    const bundles = () =>
+      world.database
+        .selectFrom('bundles')
+        .select(['state', 'cost', 'transaction_hash'])
+        .where('chain_id', '=', BigInt(world.chainId))
+        .orderBy('id')
+        .execute()
+
+    const tokenPaid = new Map<Version, Omit<Parameters<typeof admitTokenPaid>[1], 'random'>>()
+    for (const version of VERSIONS) {
+      const tokens = tokenTankChain(world.at(version))
+      const tank = await tokens.createTokenTank(1, parseEther('50'))
+      const prices = ownEntryPoint(version)
+      await insertTank(world.database, {
+        app_id: world.appId,
+        chain_id: BigInt(world.chainId),
+        entry_point: prices.address,
+        kind: 'token',
+        address: tank,
+        owner: tank,
+        signer: tank,
+        signer_key: Buffer.from('not used'),
+      })
+      const user = await tokens.deployUser(tokens.tokens[0]!.address)
+      tokenPaid.set(version, { tokens, tank, user, prices, fees })
+    }
+
+    /** A plain key that becomes an account. */
+    const admitDelegated = async (version: Version, name: string): Promise<Hex> => {
+      const chain = world.at(version)
+      const drafted = { ...(await chain.draft('delegated', name)), ...fees }
+      await chain.deposit(drafted.sender, parseEther('0.1'))
+      const gas = await world.estimate(chain.entryPoint, drafted)
+      const { callGasLimit, verificationGasLimit, preVerificationGas } = gas
+      const limits = { callGasLimit, verificationGasLimit, preVerificationGas }
+      return world.admit(await chain.sign({ ...drafted, ...limits }, name), chain.entryPoint)
+    }
+    const sent: Hex[] = []
+    /** Those that pay nothing: the operator has granted their gas. */
+    const granted = new Set<Hex>()
+    /** One operation of each version and payer, and of fresh keys, in the pool at once. */
+    const admitRound = async (): Promise<void> => {
+      for (const version of VERSIONS) {
+        for (const payer of payers) {
+          const prices = ownEntryPoint(version)
+          const choice = { random, version, payer, tank: tanks.get(version)!, fees, prices }
+          const { hash } = await admitEstimated(world.database, world, choice)
+          sent.push(hash)
+          if (payer === 'operator') granted.add(hash)
+        }
+        const { hash } = await admitTokenPaid(world, { random, ...tokenPaid.get(version)! })
+        sent.push(hash)
+        const isDelegating = version >= '0.8'
+        if (isDelegating) sent.push(await admitDelegated(version, `key ${sent.length}`))
+      }
+    }
+    const first = await node.head()
+    const before = await detectChainRules(node, first.hash)
+    expect(before).toMatchObject({ fork: 'osaka', next: { fork: 'amsterdam' } })
+    const { activation } = before!.next!
+    expect(engine.forks()).toEqual(['osaka', 'amsterdam'])
+    expect(engine.coming()).toEqual({ fork: 'amsterdam', activation })
+    const wealth = await world.balanceOf(executor)
+    const known = (await bundles()).length
+
+    let gain = 0n
+    /** The most operations in a bundle, before the fork and behind it. */
+    const most = [0, 0]
+    let checked = known
+    /** Compares the bundles since the last look with the chain, whose node forgets its older states. */
+    const checkBundles = async (): Promise<void> => {
+      for (const { state, cost, transaction_hash: hash } of (await bundles()).slice(checked)) {
+        expect(state).toBe('included')
+        checked++
+        const receipt = await world.tester.getTransactionReceipt({ hash: hash! })
+        const transaction = await world.tester.getTransaction({ hash: hash! })
+        const { timestamp } = await world.tester.getBlock({ blockNumber: receipt.blockNumber })
+        expect(receipt.status).toBe('success')
+        expect(cost).toBe(receipt.gasUsed * receipt.effectiveGasPrice)
+        const entryPoint = world.context.entryPoints.find(
+          ({ address }) => address === lower(receipt.to!),
+        )!
+        const logs = receipt.logs.map((log) => ({ ...log, address: lower(log.address) }))
+        const outcomes = entryPoint.decodeOutcomes(logs)
+        const side = Number(timestamp) >= activation ? 1 : 0
+        most[side] = Math.max(most[side]!, outcomes.length)
+        const earned = outcomes.reduce((sum, { actualGasCost }) => sum + actualGasCost, 0n)
+        const given = outcomes
+          .filter(({ userOpHash }) => granted.has(userOpHash))
+          .reduce((sum, { actualGasUsed }) => sum + actualGasUsed * receipt.effectiveGasPrice, 0n)
+        expect(earned + given, `gain of ${hash}`).toBeGreaterThanOrEqual(cost!)
+        gain += earned - cost!
+        const authorizations = (transaction.authorizationList ?? []).map((each) => ({
+          chainId: BigInt(each.chainId),
+          address: lower(each.address),
+          nonce: BigInt(each.nonce),
+          yParity: Number(each.yParity),
+          r: BigInt(each.r),
+          s: BigInt(each.s),
+        }))
+        const { gasUsed } = await engine.replay(entryPoint, receipt.blockHash, {
+          from: lower(transaction.from),
+          data: transaction.input,
+          gas: Number(transaction.gas),
+          gasPrice: receipt.effectiveGasPrice,
+          authorizations,
+        })
+        expect(BigInt(gasUsed), `gas of ${hash}`).toBe(receipt.gasUsed)
+      }
+    }
+    let settled = 0
+    const bundleAll = async (): Promise<void> => {
+      await until(async () => {
+        await world.round()
+        await world.settle()
+        const waiting = sent.slice(settled)
+        const states = await Promise.all(
+          waiting.map(async (hash) => (await world.stored(hash)).state),
+        )
+        return states.every((state) => state !== 'pooled' && state !== 'bundled')
+      }, 120_000)
+      settled = sent.length
+      await checkBundles()
+    }
+
+    // Blocks are at least a second apart, so each transaction brings the fork nearer.
+    const timeLeft = async () => activation - (await node.head()).timestamp
+    expect(await timeLeft(), 'the machine was too slow for this test').toBeGreaterThan(0)
+    do {
+      await admitRound()
+      if ((await timeLeft()) > 0) await bundleAll()
+    } while ((await timeLeft()) > LAST_ROUND && sent.length < OPERATIONS / 2)
+    expect(settled).toBeGreaterThan(0)
+    // The last ones are admitted before it and included behind it.
+    if (settled === sent.length) await admitRound()
+    expect(await timeLeft(), 'a round takes more blocks than LAST_ROUND').toBeGreaterThan(0)
+    await until(async () => {
+      await world.tester.mine({ blocks: 1 })
+      return (await heads.refresh()).timestamp >= activation
+    }, 200_000)
+    await until(async () => engine.forks().join() === 'amsterdam')
+    expect(engine.trouble()).toBeUndefined()
+    await bundleAll()
+    do {
+      await admitRound()
+      await bundleAll()
+    } while (sent.length < OPERATIONS)
+
+    for (const hash of sent) expect((await world.stored(hash)).state, hash).toBe('included')
+    for (const operations of most) expect(operations).toBeGreaterThan(2)
+    expect(await world.balanceOf(executor)).toBe(wealth + gain)
+  },
+)
