@@ -1,4 +1,4 @@
-# Purser without its development parts: `docker build -t purser .` in a clone. docs/install.md runs it.
+# Purser without its development parts: `docker build -t purser .` in a clone. docs/operate/install.md runs it.
 ARG NODE_IMAGE=docker.io/library/node:22-bookworm-slim
 
 FROM ${NODE_IMAGE} AS build

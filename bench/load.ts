@@ -1,7 +1,7 @@
 /**
  * Load on a bundler: chain and service are processes of their own on this machine, and so is this
  * one. `--target URL --rpc URL` runs the same load against any other ERC-4337 bundler; its chain
- * must be an anvil. See docs/performance.md.
+ * must be an anvil. See docs/understand/performance.md.
  */
 import { writeFileSync } from 'node:fs'
 import { startCountingProxy } from './load/countingProxy.js'

@@ -2,7 +2,7 @@
  * Does a request cost the same when the pool is large, or when many apps share the service? One
  * client asks a service of its own while 100, 10,000 and 100,000 operations wait, and with 1, 10 and
  * 100 apps. Prints a table, and with `--json FILE` writes the same.
- * The limit of the pool is raised, else each operation sent to the largest would displace one. See docs/performance.md.
+ * The limit of the pool is raised, else each operation sent to the largest would displace one. See docs/understand/performance.md.
  */
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'

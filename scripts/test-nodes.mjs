@@ -2,7 +2,7 @@
  * Runs suites against nodes that are not anvil: Hardhat's, as Ethereum and as a chain of the OP stack, and geth in
  * developer mode where PURSER_GETH names its binary, or Go has built one; `amsterdam` is geth that changes over to that
  * fork while it runs. Names of kinds choose among them; `--subset` leaves all but the
- * first suite of each out, for `.ci/run`. See docs/nodes.md.
+ * first suite of each out, for `.ci/run`. See docs/operate/nodes.md.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'

@@ -6,6 +6,7 @@ import { circlesOf } from './architecture/circles.js'
 import { modules } from './architecture/modules.js'
 import { moduleTable, tableInPage, writeTable } from './architecture/moduleTable.js'
 import { isPublic, moduleOf, readSources, type Source, visitAll } from './architecture/sources.js'
+import { pages } from './docs/pages.js'
 import { featureFiles } from './features.js'
 
 const sources = readSources()
@@ -81,7 +82,7 @@ describe('modules', BUSY, () => {
     expect(loose).toEqual([])
   })
 
-  test('docs/architecture.md shows the modules as they are', () => {
+  test('docs/understand/architecture.md shows the modules as they are', () => {
     const table = moduleTable(sources)
     if (process.env.PURSER_WRITE_DOCS !== undefined) writeTable(table)
     expect(tableInPage(), 'PURSER_WRITE_DOCS=1 npx vitest run test/architecture.test.ts').toBe(
@@ -91,14 +92,6 @@ describe('modules', BUSY, () => {
 })
 
 describe('documents', BUSY, () => {
-  const pages = [
-    'README.md',
-    'CONTRIBUTING.md',
-    ...readdirSync('docs')
-      .filter((name) => name.endsWith('.md'))
-      .map((name) => `docs/${name}`),
-  ]
-
   /** The file that a new EntryPoint version would have. */
   const future = ['src/erc4337/versions/v10.ts']
 

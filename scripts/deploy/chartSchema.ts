@@ -34,7 +34,7 @@ function configSchema(): Json {
       return [name, { ...json, description: help }]
     }),
   )
-  return closed(properties, 'The configuration file, see docs/configuration.md')
+  return closed(properties, 'The configuration file, see docs/operate/configuration.md')
 }
 
 function closed(properties: Json, description?: string): Json {

@@ -504,7 +504,7 @@ export function boardFile(): string {
   const board = {
     uid: 'purser',
     title: 'Purser',
-    description: 'Made by scripts/monitoring; docs/metrics.md explains the metrics.',
+    description: 'Made by scripts/monitoring; docs/operate/metrics.md explains the metrics.',
     tags: ['purser'],
     schemaVersion: 39,
     editable: true,

@@ -13,7 +13,7 @@ export function metricTables(): string {
   )
   const rules = alerts.map((alert) => {
     const { name, severity, after, summary } = alert
-    const anchor = runbookOf(alert).replace('docs/', '')
+    const anchor = runbookOf(alert).replace('docs/operate/', '')
     const text = summary.replaceAll(/\{\{ \$(?:labels\.)?(\w+) \}\}/g, '…')
     return `| [\`${name}\`](${anchor}) | ${severity} | ${after} | ${text} |`
   })

@@ -1,12 +1,12 @@
 import { type Alert, alertGroups, alerts } from './alerts.js'
 import { toYaml } from './yaml.js'
 
-const GENERATED = '# Made by scripts/monitoring; see docs/metrics.md.\n'
+const GENERATED = '# Made by scripts/monitoring; see docs/operate/metrics.md.\n'
 const RULES_FILE = 'purser.rules.yml'
 
-/** The anchor of an alert's section in docs/operations.md. */
+/** The anchor of an alert's section in docs/operate/operations.md. */
 export function runbookOf({ name }: Alert): string {
-  return `docs/operations.md#${name.toLowerCase()}`
+  return `docs/operate/operations.md#${name.toLowerCase()}`
 }
 
 /** The alert rules in the format of Prometheus. */

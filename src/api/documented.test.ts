@@ -16,7 +16,9 @@ function rowsOf(page: string, heading: string): string[][] {
 }
 
 test('api.md documents every method with its parameters', () => {
-  const documented = rowsOf('api.md', '## Methods').map(([name, params]) => `${name} ${params}`)
+  const documented = rowsOf('build/api.md', '## Methods').map(
+    ([name, params]) => `${name} ${params}`,
+  )
   const served = methodNames.map(
     (name) =>
       `\`${name}\` \`[${methods[name].inputs.map((input) => input.name + (input.isOptional ? '?' : '')).join(', ')}]\``,

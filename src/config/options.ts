@@ -107,7 +107,7 @@ export const options = {
   }),
   oidc: option({
     argument: '<json>',
-    help: 'identity provider (OpenID Connect) by which users sign in, see docs/console.md',
+    help: 'identity provider (OpenID Connect) by which users sign in, see docs/operate/console.md',
     schema: json(oidcSchema).optional(),
   }),
   oidcClientSecret: option({
@@ -147,7 +147,7 @@ export const options = {
   }),
   chains: option({
     argument: '<json>',
-    help: 'list of chains, see docs/configuration.md',
+    help: 'list of chains, see docs/operate/configuration.md',
     schema: json(z.array(chainEntry)).default([]),
   }),
   embeddedChain: option({
@@ -194,7 +194,7 @@ export const options = {
   }),
   keyRate: option({
     argument: '<number>',
-    help: 'units per second of one API key, see docs/api.md; 0 = no limit, also for its senders',
+    help: 'units per second of one API key, see docs/build/api.md; 0 = no limit, also for its senders',
     schema: number.pipe(z.number().min(0)).default(10_000),
   }),
   ipRate: option({

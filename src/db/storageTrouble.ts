@@ -11,7 +11,7 @@ const troubles: Readonly<Record<string, Trouble>> = {
   '53300': {
     reason: 'it has as many connections as it allows',
     remedy:
-      'raise max_connections, or the limit of the role or the database, or run fewer processes (docs/operations.md says how many each needs)',
+      'raise max_connections, or the limit of the role or the database, or run fewer processes (docs/operate/operations.md says how many each needs)',
   },
   '25006': {
     reason: 'it is read-only',

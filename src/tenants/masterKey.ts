@@ -51,14 +51,14 @@ function placeOf({ configured, dataFolder }: KeyPlace): string {
 
 function wrongKey(place: KeyPlace): ConfigError {
   return new ConfigError(
-    `The master key ${placeOf(place)} is not the one of this database, so what is stored encrypted could not be read and new secrets would be lost: give the right one, see docs/keys.md and \`purser keys check\`.`,
+    `The master key ${placeOf(place)} is not the one of this database, so what is stored encrypted could not be read and new secrets would be lost: give the right one, see docs/operate/keys.md and \`purser keys check\`.`,
   )
 }
 
 /** The error of those who need the master key where there is none. */
 export function missingKey({ dataFolder }: KeyPlace): ConfigError {
   return new ConfigError(
-    `There is no master key, neither PURSER_MASTER_KEY nor ${masterKeyFile(dataFolder)}, and this database needs its own: set PURSER_MASTER_KEY, name the right folder by --data, or restore the file, see docs/keys.md.`,
+    `There is no master key, neither PURSER_MASTER_KEY nor ${masterKeyFile(dataFolder)}, and this database needs its own: set PURSER_MASTER_KEY, name the right folder by --data, or restore the file, see docs/operate/keys.md.`,
   )
 }
 

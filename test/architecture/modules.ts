@@ -1,7 +1,7 @@
 /**
  * The modules of `src/`, lowest layer first. A module imports only modules that stand before it, and of those
  * only the files at the top and in the folders named here: all other folders are private to their module. The
- * table in docs/architecture.md is made from this list.
+ * table in docs/understand/architecture.md is made from this list.
  */
 export const modules = [
   [

@@ -160,12 +160,12 @@ test('keys and apps that ended go after their time, unless money refers to them'
   expect(await policies.list(accountId)).toHaveLength(1)
 })
 
-test('docs/operations.md says of every table what bounds its rows', async () => {
+test('docs/operate/operations.md says of every table what bounds its rows', async () => {
   const { rows } = await sql<{
     name: string
   }>`select table_name as name from information_schema.tables
     where table_schema = 'public' and table_name not like 'kysely%' order by 1`.execute(database())
-  const text = readFileSync('docs/operations.md', 'utf8')
+  const text = readFileSync('docs/operate/operations.md', 'utf8')
   const listed = [...text.matchAll(/^\| `([a-z_`, ]+)` \| (.+) \|$/gm)]
     .flatMap(([, names = '']) => names.split(/`, `/))
     .filter((name) => rows.some((row) => row.name === name))

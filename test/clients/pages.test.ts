@@ -68,7 +68,12 @@ test('a Safe of two owners takes ether out of the tank that it owns, by the data
   expect(labelled(shown, 'owner').toLowerCase()).toBe(safe.address.toLowerCase())
 
   const receiver: Address = '0x00000000000000000000000000000000005afe01'
-  const data = (await runPrinted('docs/deploying.md', 'withdrawal.mjs', receiver, '0.1')) as Hex
+  const data = (await runPrinted(
+    'docs/operate/deploying.md',
+    'withdrawal.mjs',
+    receiver,
+    '0.1',
+  )) as Hex
   const bundler = createBundlerClient({
     chain: foundry,
     client: nodeClient(info),

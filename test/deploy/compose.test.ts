@@ -24,7 +24,7 @@ test('the services mount files that are there and secrets that are declared', ()
   expect(services.map(([name]) => name)).toEqual(['postgres', 'purser', 'prometheus', 'grafana'])
   for (const [name, { secrets, volumes = [] }] of services) {
     expect(Object.keys(compose.secrets), name).toEqual(expect.arrayContaining([...secrets]))
-    // The operator writes purser.json; docs/install.md shows it.
+    // The operator writes purser.json; docs/operate/install.md shows it.
     for (const [source = ''] of volumes.map((volume) => volume.split(':')))
       if (source.startsWith('.') && source !== './purser.json')
         expect(existsSync(join(FOLDER, source)), `${name} ${source}`).toBe(true)

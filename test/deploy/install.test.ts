@@ -25,12 +25,12 @@ import { makeDataFolder, removeDataFolder } from '../support/service/startPurser
 import { until } from '../support/until.js'
 
 /*
- * What docs/install.md prints for two hosts, done on one: the folders of a host lie below one folder, both "hosts" listen on
+ * What docs/operate/install.md prints for two hosts, done on one: the folders of a host lie below one folder, both "hosts" listen on
  * loopback, nginx listens on a Unix socket, and the chain is a development chain. The packed program is unpacked beside the
  * packages of this checkout (test/lifecycle/packed.test.ts installs it), and the database (step 2) is the tests' own.
  */
 const run = promisify(execFile)
-const PAGE = 'docs/install.md'
+const PAGE = 'docs/operate/install.md'
 const UNIT = 'deploy/systemd/purser.service'
 const CHAIN_ID = 1_710
 /** As Debian installs it. */
@@ -38,7 +38,7 @@ const NGINX = '/usr/sbin/nginx'
 const hasPrograms = existsSync(NGINX) && existsSync('/usr/bin/openssl')
 
 describe.skipIf(!hasPrograms)(
-  'a host as docs/install.md makes it (skipped where nginx or openssl is not installed)',
+  'a host as docs/operate/install.md makes it (skipped where nginx or openssl is not installed)',
   () => {
     const external = useDatabase()
     const root = makeDataFolder()

@@ -25,7 +25,7 @@ export type Block = {
 export const pages: readonly string[] = [
   'README.md',
   'CONTRIBUTING.md',
-  ...readdirSync('docs')
+  ...readdirSync('docs', { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
     .map((name) => `docs/${name}`)
     .sort(),

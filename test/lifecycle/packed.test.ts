@@ -93,12 +93,12 @@ app.balance
 await admin.call('GET /audit/export')
 `
 
-/** The program of docs/api.md with `purser/admin`, compiled with the package's types and run from its folder. */
+/** The program of docs/build/api.md with `purser/admin`, compiled with the package's types and run from its folder. */
 async function expectAdminClient(data: string): Promise<void> {
-  const program = blocksOf('docs/api.md').find(
+  const program = blocksOf('docs/build/api.md').find(
     ({ way }) => way.kind === 'file' && way.name === 'admin.mjs',
   )?.text
-  if (program === undefined) throw new Error('docs/api.md has no admin.mjs')
+  if (program === undefined) throw new Error('docs/build/api.md has no admin.mjs')
   mkdirSync(join(app, '.purser'))
   copyFileSync(join(data, 'dev.json'), join(app, '.purser/dev.json'))
   writeFileSync(join(app, 'admin.mts'), program + mistakes)
@@ -139,12 +139,12 @@ describe('the packed tarball', () => {
         'dist/prool.js',
         'deploy/grafana/purser.json',
         'deploy/prometheus/purser.rules.yml',
-        'docs/deploying.md',
+        'docs/operate/deploying.md',
       ]),
     )
     const others = packed.filter((path) => !/^(deploy|dist|docs)\//.test(path))
     expect(others.sort()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'])
-    expect(packed.filter((path) => /^docs\/(?!\w+\.md$)/.test(path))).toEqual([])
+    expect(packed.filter((path) => /^docs\/(?!\w+\/\w+\.md$)/.test(path))).toEqual([])
     expect(
       packed.filter((path) =>
         /node_modules|\.test\.(?!yml)|(?<!\.d)\.ts$|\.map$|\/bench\/|\/test\/|tsbuildinfo/.test(

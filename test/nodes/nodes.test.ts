@@ -23,7 +23,7 @@ import { useWorld } from '../support/world.js'
 const kinds: readonly NodeKind[] = nodeKind() === 'anvil' ? ['hardhat'] : [nodeKind()]
 const fees = { maxFeePerGas: parseGwei('5'), maxPriorityFeePerGas: parseGwei('1') }
 
-/** What each client is known to lack; see docs/nodes.md. */
+/** What each client is known to lack; see docs/operate/nodes.md. */
 const tracerOf: Readonly<Record<NodeKind, 'native' | 'script' | undefined>> = {
   anvil: 'script',
   hardhat: undefined,

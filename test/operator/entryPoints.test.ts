@@ -34,7 +34,7 @@ let tenant: { readonly appId: string; readonly apiKey: string }
 beforeAll(async () => {
   folder = makeDataFolder()
   single = await startPublicChain(1_521)
-  // As docs/configuration.md begins: chain id, nodes and executor keys, nothing else.
+  // As docs/operate/configuration.md begins: chain id, nodes and executor keys, nothing else.
   const chains = [
     { chainId: 31_337, rpcUrls: [full().rpcUrl], executorKeys: ['env:EXECUTOR'] },
     { chainId: single.chainId, rpcUrls: [single.rpcUrl], executorKeys: ['env:EXECUTOR'] },

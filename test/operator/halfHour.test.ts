@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => estate?.stop(), 180_000)
 
-/** What docs/operations.md and docs/api.md promise to refuse meanwhile; everything else is a defect. */
+/** What docs/operate/operations.md and docs/build/api.md promise to refuse meanwhile; everything else is a defect. */
 const promised: Readonly<Record<string, (answer: Answered) => boolean>> = {
   nothing: () => false,
   rollingRestart: () => false,

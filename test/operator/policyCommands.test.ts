@@ -53,8 +53,8 @@ test('a policy from nothing to a refusal, and back', async () => {
   expect((await account.sponsored()).paymaster).toBeDefined()
 })
 
-test('the worked policy in docs/sponsorship.md runs as printed', async () => {
-  const page = readFileSync('docs/sponsorship.md', 'utf8')
+test('the worked policy in docs/build/sponsorship.md runs as printed', async () => {
+  const page = readFileSync('docs/build/sponsorship.md', 'utf8')
   const [, script = ''] =
     /\*\*From nothing to a refusal\.[\s\S]*?```sh\n([\s\S]*?)```/.exec(page) ?? []
   const folder = mkdtempSync(join(purser().dataFolder, 'worked-'))

@@ -1,6 +1,6 @@
 /*
  * Every code with which Purser rejects, drops or explains: what it means, who can fix it, and what to do, the likeliest
- * first. OpenRPC, `purser explain`, the console and docs/errors.md come from these rows.
+ * first. OpenRPC, `purser explain`, the console and docs/build/errors.md come from these rows.
  */
 
 /** Who can fix it: the person with the account, the app's developer, the operator, or the chain. */
@@ -54,7 +54,7 @@ export const errorCodes = {
   ),
   [-32601]: app(
     'There is no such method.',
-    'See docs/api.md for the methods; names are case-sensitive.',
+    'See docs/build/api.md for the methods; names are case-sensitive.',
   ),
   [-32602]: app(
     'A parameter is missing, malformed or outside of what is allowed.',
@@ -565,7 +565,7 @@ export const ruleFamilies = {
   OP: app(
     'Validation runs an opcode, a call or a creation that could differ in the bundle.',
     'Leave that opcode out of validation: time, block and gas may be read by the call instead.',
-    'Use an account, factory or paymaster that keeps to ERC-7562; docs/validation.md lists each rule.',
+    'Use an account, factory or paymaster that keeps to ERC-7562; docs/understand/validation.md lists each rule.',
   ),
   STO: app(
     'Validation reads or writes storage that others can change before the bundle.',

@@ -42,7 +42,7 @@ test('an error is explained by its rule, and without one by its JSON-RPC code', 
   expect(explainError({ rule: null, code: -32_602 })?.code).toBe('-32602')
 })
 
-const page = new URL('../../../docs/errors.md', import.meta.url)
+const page = new URL('../../../docs/build/errors.md', import.meta.url)
 const GENERATED = '<!-- Generated from src/base/errors/catalogue.ts. -->'
 
 const whose: Readonly<Record<CatalogueRow['culprit'], string>> = {
@@ -61,7 +61,7 @@ function chapter(title: string, rows: Readonly<Record<string, CatalogueRow>>): s
   return [`## ${title}`, '', ...head, ...lines, ''].join('\n')
 }
 
-test('docs/errors.md has every code with its meaning and what to do', () => {
+test('docs/build/errors.md has every code with its meaning and what to do', () => {
   const [intro = ''] = readFileSync(page, 'utf8').split(`${GENERATED}\n`)
   const families = Object.entries(ruleFamilies).map(([family, row]) => [`${family}-…`, row])
   const chapters = [

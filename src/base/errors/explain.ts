@@ -29,19 +29,19 @@ const promisedDeposit: CatalogueRow = {
     "The paymaster's deposit covers this operation alone, and not together with its other pending ones.",
 }
 
-/** The chapters of docs/errors.md. Where two have a code of one name, the later row explains it. */
+/** The chapters of docs/build/errors.md. Where two have a code of one name, the later row explains it. */
 export const catalogue = [
-  { title: 'JSON-RPC codes', docs: 'api.md', rows: errorCodes },
-  { title: 'Refused requests', docs: 'api.md', rows: requestCodes },
-  { title: 'Dropped operations', docs: 'api.md', rows: dropCodes },
-  { title: 'History of an operation', docs: 'api.md', rows: historyCodes },
-  { title: 'Payment in tokens', docs: 'tokens.md', rows: tokenRefusalCodes },
+  { title: 'JSON-RPC codes', docs: 'build/api.md', rows: errorCodes },
+  { title: 'Refused requests', docs: 'build/api.md', rows: requestCodes },
+  { title: 'Dropped operations', docs: 'build/api.md', rows: dropCodes },
+  { title: 'History of an operation', docs: 'build/api.md', rows: historyCodes },
+  { title: 'Payment in tokens', docs: 'build/tokens.md', rows: tokenRefusalCodes },
   {
     title: 'Refused sponsorships',
-    docs: 'sponsorship.md',
+    docs: 'build/sponsorship.md',
     rows: { ...refusalCodes, ESTIMATION_FAILED: estimationFailed },
   },
-  { title: 'EntryPoint', docs: 'api.md', rows: entryPointCodes },
+  { title: 'EntryPoint', docs: 'build/api.md', rows: entryPointCodes },
 ] as const
 
 const explanations = new Map<string, Explanation>(
@@ -61,10 +61,10 @@ const rulePattern = /^(OP|STO|COD|AUTH|EREP|SREP|GREP|UREP|LIM)-\d{3}$/
  */
 export function explain(code: string): Explanation | undefined {
   // Of its family only this rule is about money.
-  if (code === 'EREP-010') return { code, docs: 'validation.md', ...promisedDeposit }
+  if (code === 'EREP-010') return { code, docs: 'understand/validation.md', ...promisedDeposit }
   const family = rulePattern.exec(code)?.[1] as keyof typeof ruleFamilies | undefined
   if (family === undefined) return explanations.get(code)
-  return { code, docs: 'validation.md', ...ruleFamilies[family] }
+  return { code, docs: 'understand/validation.md', ...ruleFamilies[family] }
 }
 
 /** The explanation of an error: its rule, where there is one, says more than its JSON-RPC code. */

@@ -32,7 +32,7 @@ export function countedCode(code: string): DecisionCode {
 }
 
 /**
- * Every metric of Purser, once: the registry, docs/metrics.md, the board and the alerts are made from it.
+ * Every metric of Purser, once: the registry, docs/operate/metrics.md, the board and the alerts are made from it.
  * Those of the process and of Node (`process_*`, `nodejs_*`) come from prom-client.
  */
 export const catalogue = {
@@ -78,7 +78,7 @@ export const catalogue = {
   purser_rpc_calls_total: {
     kind: 'counter',
     help: 'JSON-RPC calls by method and code (ok or the error code).',
-    meaning: 'Every code but `ok` is a refusal; docs/api.md lists the codes.',
+    meaning: 'Every code but `ok` is a refusal; docs/build/api.md lists the codes.',
     labels: {
       method: 'a served method, or `unknown`',
       code: '`ok`, or a code of the error catalogue',
@@ -320,13 +320,13 @@ export const catalogue = {
   purser_fork_time_seconds: {
     kind: 'gauge',
     help: 'The time (Unix) of the change of rules that the chain announces, by the fork whose rules they are.',
-    meaning: 'Absent where none is announced. Nothing is to do: see docs/forks.md.',
+    meaning: 'Absent where none is announced. Nothing is to do: see docs/understand/forks.md.',
     labels: { chain: CHAIN, fork: 'a fork that our EVM runs' },
   },
   purser_rule_judgements_total: {
     kind: 'counter',
     help: 'Operations by how the rules of ERC-7562 judged them.',
-    meaning: 'docs/validation.md explains the outcomes.',
+    meaning: 'docs/understand/validation.md explains the outcomes.',
     labels: { chain: CHAIN, outcome: ['judged', 'partly', 'violation', 'unjudged'] },
   },
   purser_validations_total: {

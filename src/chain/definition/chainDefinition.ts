@@ -19,7 +19,7 @@ const privateKey = z
     'must be a private key (0x and 64 hex digits) or env:NAME',
   )
 
-/** Where a key that sends transactions is kept; see docs/configuration.md. */
+/** Where a key that sends transactions is kept; see docs/operate/configuration.md. */
 const keySchema = z.union([
   privateKey,
   z.strictObject({

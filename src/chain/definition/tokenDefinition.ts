@@ -44,7 +44,7 @@ const source = z.union(
       }),
     }),
   ],
-  'must be {"fixed": …}, {"feeds": …} or {"http": …} as in docs/configuration.md',
+  'must be {"fixed": …}, {"feeds": …} or {"http": …} as in docs/operate/configuration.md',
 )
 
 /** An amount of the token, such as "2500.5"; how many digits it may have is the token's. */

@@ -25,7 +25,7 @@ export function defineExplainCommand(command: Command): void {
     const known = explain(code.toUpperCase())
     if (known === undefined)
       throw new ConfigError(
-        `${code} is no code of Purser, of an EntryPoint or of ERC-7562; docs/errors.md lists them.`,
+        `${code} is no code of Purser, of an EntryPoint or of ERC-7562; docs/build/errors.md lists them.`,
       )
     for (const line of explanationLines(known)) console.log(line)
   })

@@ -103,7 +103,7 @@ export function defineKeysCommand(keys: Command): void {
       showTrial(trial)
       if (isOwn === false || trial.lost.length > 0)
         throw new ConfigError(
-          'The master key does not decrypt everything: restore the right one, or see docs/keys.md for what to do when it is lost.',
+          'The master key does not decrypt everything: restore the right one, or see docs/operate/keys.md for what to do when it is lost.',
         )
     })
   })

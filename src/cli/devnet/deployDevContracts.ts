@@ -126,7 +126,7 @@ async function placeMissing(
     return undefined
   } catch (error) {
     if (error instanceof RpcError)
-      return `the node does not place code (${error.shortMessage}): put it into the genesis, see docs/nodes.md`
+      return `the node does not place code (${error.shortMessage}): put it into the genesis, see docs/operate/nodes.md`
     throw error
   }
 }

@@ -1,6 +1,6 @@
 -- The schema of Purser's database: the only source of its tables. Migration 0001 runs this file, and
 -- `npm run generate:schema` writes the row types (schema.generated.ts) from it. Before the first
--- release it is changed in place; afterwards a change is a migration of its own (docs/changing.md).
+-- release it is changed in place; afterwards a change is a migration of its own (docs/contribute/changing.md).
 --
 -- Wei, token units and uint256 values are numeric(78, 0). Hashes and addresses are text in lower
 -- case. Secrets are bytea, hashed or encrypted before they come here. Times of the chain are Unix

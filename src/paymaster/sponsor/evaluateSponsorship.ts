@@ -31,7 +31,7 @@ type WebhookAnswer = { readonly approval: Approval; readonly webhooksAsked: numb
 
 /**
  * Decides everything about a sponsorship but deposit and budgets, in the order of
- * docs/architecture.md: cheap rules, then estimate and webhooks at the same time, then the rules on
+ * docs/understand/architecture.md: cheap rules, then estimate and webhooks at the same time, then the rules on
  * the result. Throws what `ask` throws, and InvalidParamsError for a wrong duration.
  */
 export async function evaluateSponsorship(

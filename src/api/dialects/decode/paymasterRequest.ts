@@ -44,7 +44,7 @@ type TokenModeParams = Omit<TokenRequest & QuoteRequest, 'appId'> & {
 
 export type PaymasterRequest = SponsoredMode | TokenModeParams
 
-/** How a paymaster shall pay; see docs/api.md for its members. */
+/** How a paymaster shall pay; see docs/build/api.md for its members. */
 const modeJson = z
   .looseObject({
     mode: z.enum(['SPONSORED', 'SPONSORSHIP', 'ERC20']).optional(),

@@ -16,7 +16,7 @@ type AbilitiesCheck = {
   readonly definition: ChainDefinition
 }
 
-/** Checks reads of a node that rarely fail, and what it serves in addition to its blocks. See docs/nodes.md. */
+/** Checks reads of a node that rarely fail, and what it serves in addition to its blocks. See docs/operate/nodes.md. */
 export async function checkAbilities(check: AbilitiesCheck): Promise<readonly Finding[]> {
   const findings = await Promise.all([
     logsOfBlock(check),

@@ -141,7 +141,7 @@ async function entryPointsOf(node: NodeClient, definition: ChainDefinition): Pro
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     const text = error.message.replace(/\.$/, '')
-    return { entryPoints: [], findings: [report.fault(text, 'see docs/configuration.md')] }
+    return { entryPoints: [], findings: [report.fault(text, 'see docs/operate/configuration.md')] }
   }
 }
 
@@ -158,7 +158,10 @@ async function tracer(
   if (kind !== undefined) return [report.ok(`the node traces validations (${kind} tracer)`)]
   const text = 'the node traces no calls: an operation that our EVM cannot run is refused'
   return [
-    report.warning(text, 'offer debug_traceCall where operations need it (docs/operations.md)'),
+    report.warning(
+      text,
+      'offer debug_traceCall where operations need it (docs/operate/operations.md)',
+    ),
   ]
 }
 

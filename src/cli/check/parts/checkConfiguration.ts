@@ -22,7 +22,7 @@ export function checkConfiguration(sources: Sources): ConfigurationCheck {
     return { config, findings: [...chainsOf(config), ...readableByOthers(config, file)] }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    const remedy = 'correct it; docs/configuration.md has every setting'
+    const remedy = 'correct it; docs/operate/configuration.md has every setting'
     return { config: undefined, findings: [report.fault(withoutStop(error.message), remedy)] }
   }
 }

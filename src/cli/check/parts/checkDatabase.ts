@@ -128,7 +128,7 @@ async function keyOf({ masterKey, data }: Config, database: Database): Promise<F
       return [
         keys.fault(
           'there is no master key, neither PURSER_MASTER_KEY nor in the data folder',
-          'give the one of this database, see docs/keys.md',
+          'give the one of this database, see docs/operate/keys.md',
         ),
       ]
     const { lost, opened } = await tryMasterKey(database, key)

@@ -67,7 +67,7 @@ export async function checkKeys(
   }
 }
 
-const REMEDY = 'see docs/configuration.md, "Keys"'
+const REMEDY = 'see docs/operate/configuration.md, "Keys"'
 
 /** The signer, or the reason for which there is none. */
 async function tryKey(source: KeySource): Promise<ExecutorSigner | string> {
