@@ -47,8 +47,8 @@ async function runPrinted(page: string, name: string, ...args: string[]): Promis
   return stdout.trim()
 }
 
-test("the README's second.mjs sends a sponsored operation", async () => {
-  const [success, hash] = (await runPrinted('README.md', 'second.mjs')).split(' ')
+test("the quick start's second.mjs sends a sponsored operation", async () => {
+  const [success, hash] = (await runPrinted('docs/start/quickstart.md', 'second.mjs')).split(' ')
   expect(success).toBe('true')
   expect(hash).toMatch(/^0x[0-9a-f]{64}$/)
 })

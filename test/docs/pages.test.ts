@@ -9,6 +9,7 @@ import { tokenSchema } from '../../src/chain/definition/tokenDefinition.js'
 import { termsSchema } from '../../src/paymaster/policy/policySchema.js'
 import { allCommands, commandLinesIn, problemsOf, spansIn } from './commandLines.js'
 import { type Block, blocksOf, pages } from './pages.js'
+import { ways } from './ways.js'
 
 /*
  * The short form of the walk: what can be known of every snippet without running it. `npm run test:docs` runs them.
@@ -46,6 +47,16 @@ describe('every snippet of the README and the docs', () => {
     })
     expect(unknown.map(place)).toEqual([])
     expect(blocks.filter(({ way }) => way.kind === 'run').length).toBeGreaterThan(8)
+  })
+
+  test('has its way in ways.ts, which names no block that is gone', () => {
+    const gone = Object.entries(ways).flatMap(([page, texts]) =>
+      Object.keys(texts).filter(
+        (part) => !blocks.some(({ page: at, text }) => at === page && text.includes(part)),
+      ),
+    )
+    expect(gone).toEqual([])
+    expect(pages.filter((page) => readFileSync(page, 'utf8').includes('<!-- walk'))).toEqual([])
   })
 
   test('calls commands and flags that exist, in shell code and in the text', () => {

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { ways } from './ways.js'
 
-/** What the walk does with a block; a comment `walk: …` above the block says it, without one the block is run. */
+/** What the walk does with a block, as `ways.ts` says. */
 export type Way =
   | { readonly kind: 'run' }
   /** Runs on in a terminal of its own, in place of the one that had the name before. */
@@ -21,40 +22,50 @@ export type Block = {
   readonly way: Way
 }
 
-/** In the order of the walk: the README prepares what the others go on with. */
+function pagesIn(folder: string): readonly string[] {
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `${folder}/${name}`)
+    .sort()
+}
+
+const readers = ['start', 'build', 'operate', 'understand', 'contribute']
+
+/** In the order of the walk: the quick start prepares what the others go on with. */
 export const pages: readonly string[] = [
+  ...pagesIn('docs/start'),
   'README.md',
   'CONTRIBUTING.md',
-  ...readdirSync('docs', { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.md'))
-    .map((name) => `docs/${name}`)
-    .sort(),
+  'docs/index.md',
+  ...readers.slice(1).flatMap((reader) => pagesIn(`docs/${reader}`)),
 ]
 
-/** @throws Error when a comment is none of the forms */
-export function wayOf(comment: string | undefined): Way {
-  if (comment === undefined) return { kind: 'run' }
-  const [head = '', reason = ''] = comment.split(/,\s*(.*)/s)
+/** @throws Error when a text is none of the forms */
+function wayOf(text: string | undefined): Way {
+  if (text === undefined) return { kind: 'run' }
+  const [head = '', reason = ''] = text.split(/,\s*(.*)/s)
   const [kind, name = ''] = head.split(' ')
   if (kind === 'terminal' || kind === 'file') return { kind, name }
   if (kind === 'needs') return { kind, program: name }
   if (kind === 'schema' && reason !== '') return { kind, name, reason }
-  if ((kind === 'no' || kind === 'clone') && reason !== '') return { kind: 'no', reason }
-  throw new Error(`The comment "walk: ${comment}" says neither how to run the block nor why not.`)
+  if (kind === 'no' && reason !== '') return { kind: 'no', reason }
+  throw new Error(`"${text}" says neither how to run the block nor why not.`)
 }
 
-const fence = /(?:^ *<!-- walk: ([^>]*?) -->\n)?^( *)```([a-z]*)[^\n]*\n([\s\S]*?)^ *```$/gm
+const fence = /^( *)```([a-z]*)[^\n]*\n([\s\S]*?)^ *```$/gm
 
 export function blocksOf(page: string): readonly Block[] {
   const markdown = readFileSync(page, 'utf8')
+  const known = Object.entries(ways[page] ?? {})
   return [...markdown.matchAll(fence)].map((match) => {
-    const [, comment, indent = '', language = '', text = ''] = match
+    const [, indent = '', language = '', block = ''] = match
+    const text = block.replaceAll(new RegExp(`^${indent}`, 'gm'), '')
     return {
       page,
       line: markdown.slice(0, match.index).split('\n').length,
       language,
-      text: text.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
-      way: wayOf(comment),
+      text,
+      way: wayOf(known.find(([part]) => text.includes(part))?.[1]),
     }
   })
 }
