@@ -1,4 +1,5 @@
-import type { Route } from './route.js'
+import type { Route } from '../../tenants/route.js'
+import type { AdminContext } from '../adminContext.js'
 import { chainRoutes } from './routes/chains.js'
 import { decisionRecordRoutes, decisionRoutes } from './routes/decisions.js'
 import { auditRoutes, settingRoutes, storageRoutes } from './routes/instance.js'
@@ -13,7 +14,7 @@ import { tokenRoutes } from './routes/tokens.js'
 import { subscriptionRoutes, webhookCallRoutes, webhookRoutes } from './routes/webhooks.js'
 
 /** Everything below /admin/v1; the OpenAPI document and the tests of tenancy are made from it too. */
-export const routes: readonly Route[] = [
+export const routes: readonly Route<AdminContext>[] = [
   ...accountRoutes,
   ...appRoutes,
   ...keyRoutes,
