@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { roles } from '../base/vocabulary.js'
-import { webhookDeadline } from '../webhooks/webhookDeadline.js'
 import { isSponsorIcon, sponsorIconRule } from './sponsorIcon.js'
 
 export const id = z.uuid()
@@ -154,18 +153,6 @@ export const key = z.object({
 })
 export const keyWithSecret = z.object({ key, apiKey: z.string() })
 
-export const webhookSettings = z.strictObject({
-  payload: z.enum(['plain', 'extended']),
-  onFailure: z.enum(['deny', 'approve']),
-  deadlineMs: z.int().min(webhookDeadline.shortest).max(webhookDeadline.longest),
-})
-export const webhook = z.object({
-  webhookId: id,
-  webhookUrl: z.string(),
-  requestType: z.enum(['GET', 'POST']),
-  active: z.boolean(),
-  ...webhookSettings.shape,
-})
 export const signingSecret = z.object({ signingSecret: z.string() })
 
 export const auditEntry = z.object({

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { NotFoundError } from '../../../base/errors/restErrors.js'
+import { camelCased } from '../../../db/camelCased.js'
 import {
   findBundle,
   type ListedBundle,
@@ -12,7 +13,6 @@ import { address, hash, listOf, pageOf, pageQuery, time, wei } from '../../../te
 import type { AdminContext } from '../../adminContext.js'
 import { route } from '../../adminContext.js'
 import type { ChainServices } from '../../services.js'
-import { camelCased } from '../camelCased.js'
 
 const fees = z.object({ maxFeePerGas: wei, maxPriorityFeePerGas: wei })
 

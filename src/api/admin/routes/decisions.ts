@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { defined } from '../../../base/defined.js'
 import { explain } from '../../../base/errors/explain.js'
 import { InvalidFieldError } from '../../../base/errors/restErrors.js'
+import { camelCased } from '../../../db/camelCased.js'
 import { isUuid } from '../../../db/uuid.js'
 import {
   type DecisionEntry,
@@ -13,6 +14,7 @@ import {
 } from '../../../paymaster/ledger/decisions.js'
 import type { ReservationState } from '../../../paymaster/ledger/reservations.js'
 import { listWebhookCalls } from '../../../paymaster/ledger/webhookCalls.js'
+import { dateOf, lower } from '../../../tenants/route.js'
 import {
   address,
   chainId,
@@ -26,8 +28,6 @@ import {
 } from '../../../tenants/schemas.js'
 import type { AdminContext } from '../../adminContext.js'
 import { route } from '../../adminContext.js'
-import { camelCased } from '../camelCased.js'
-import { dateOf, lower } from './overview.js'
 
 const decision = z.object({
   decisionId: id,

@@ -2,13 +2,12 @@ import { z } from 'zod'
 import { schemaVersion, version } from '../../../base/version.js'
 import { logLevels, settingSources } from '../../../base/vocabulary.js'
 import type { Instance } from '../../../config/instance.js'
+import { camelCased } from '../../../db/camelCased.js'
 import { tableSizes } from '../../../records/startRetention.js'
 import { listAudit, type StoredAudit } from '../../../tenants/audit.js'
-import { type AdminCaller, cursorNumber } from '../../../tenants/route.js'
+import { type AdminCaller, cursorNumber, dateOf } from '../../../tenants/route.js'
 import { auditEntry, id, listOf, pageOf, pageQuery, time } from '../../../tenants/schemas.js'
 import { route } from '../../adminContext.js'
-import { camelCased } from '../camelCased.js'
-import { dateOf } from './overview.js'
 
 const level = z.enum(logLevels)
 

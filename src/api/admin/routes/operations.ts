@@ -4,6 +4,7 @@ import { defined } from '../../../base/defined.js'
 import { explain, explainError } from '../../../base/errors/explain.js'
 import { ConflictError, NotFoundError } from '../../../base/errors/restErrors.js'
 import { attributionSchemas } from '../../../base/vocabulary.js'
+import { camelCased } from '../../../db/camelCased.js'
 import { storedOperation } from '../../../db/storedOperation.js'
 import { readAttribution } from '../../../erc4337/attribution.js'
 import type { EntryPoint } from '../../../erc4337/entryPoint.js'
@@ -18,6 +19,7 @@ import {
   listOperations,
 } from '../../../records/operations.js'
 import { timelineOf, troubleOf } from '../../../records/timelineOf.js'
+import { dateOf, lower } from '../../../tenants/route.js'
 import {
   address,
   chainId,
@@ -34,9 +36,7 @@ import { decodeEntryPoint } from '../../dialects/decode/entryPoint.js'
 import { decodeOperation } from '../../dialects/decode/operation.js'
 import { encodeOperation } from '../../dialects/operationFields.js'
 import { asPurserError } from '../../restError.js'
-import { camelCased } from '../camelCased.js'
 import { servedChain } from './chains.js'
-import { dateOf, lower } from './overview.js'
 
 const code = z.string().regex(/^[A-Z0-9_-]{1,60}$/, 'must be a code')
 

@@ -1,4 +1,3 @@
-import type { Address, Hex } from 'viem'
 import { z } from 'zod'
 import { InvalidFieldError } from '../../../base/errors/restErrors.js'
 import type { FeedMessage } from '../../../records/createFeeds.js'
@@ -116,18 +115,6 @@ export const overviewRoutes = [
     },
   }),
 ]
-
-/** A time of a query as a Date. */
-export function dateOf(text: string | undefined): Date | undefined {
-  return text === undefined ? undefined : new Date(text)
-}
-
-/** An address or a hash as the database has it. */
-export function lower<Text extends Address | Hex = Address>(
-  text: string | undefined,
-): Text | undefined {
-  return text?.toLowerCase() as Text | undefined
-}
 
 export const searchRoutes = [
   route('GET /search', {

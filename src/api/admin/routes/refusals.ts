@@ -2,8 +2,10 @@ import { z } from 'zod'
 import { defined } from '../../../base/defined.js'
 import { explain, explainError } from '../../../base/errors/explain.js'
 import { InvalidFieldError, NotFoundError } from '../../../base/errors/restErrors.js'
+import { camelCased } from '../../../db/camelCased.js'
 import { isUuid } from '../../../db/uuid.js'
 import { findRefusal, listRefusals, type StoredRefusal } from '../../../records/refusals.js'
+import { dateOf, lower } from '../../../tenants/route.js'
 import {
   address,
   chainId,
@@ -14,8 +16,6 @@ import {
   time,
 } from '../../../tenants/schemas.js'
 import { route } from '../../adminContext.js'
-import { camelCased } from '../camelCased.js'
-import { dateOf, lower } from './overview.js'
 
 const refusal = z.object({
   refusalId: id,
