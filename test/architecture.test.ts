@@ -135,7 +135,7 @@ describe('who may use what', BUSY, () => {
     expect(elsewhere.map(({ path }) => path)).toEqual([])
   })
 
-  test('api/contracts/ runs in browsers: nothing that it reaches, types included, is of Node or of the server', () => {
+  test('api/contracts/ runs in browsers: it reaches nothing, types included', () => {
     const byPath = new Map(sources.map((source) => [source.path, source]))
     const reached = new Set(
       sources.filter((source) => isIn('api/contracts', source)).map(({ path }) => path),
@@ -145,9 +145,8 @@ describe('who may use what', BUSY, () => {
       for (const { target } of byPath.get(path)?.imports ?? [])
         if (paths.has(target)) reached.add(target)
         else packages.add(target)
-    expect([...packages].sort()).toEqual(['viem', 'viem/utils', 'zod'])
-    const server = [...reached].filter(isOfServer)
-    expect(server).toEqual([])
+    expect([...packages]).toEqual([])
+    expect([...reached].filter(isOfServer)).toEqual([])
   })
 
   test('HTTP frameworks stay in api/, types included', () => {

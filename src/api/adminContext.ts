@@ -12,6 +12,7 @@ import type { Overviews } from '../records/overview.js'
 import type { Actor } from '../tenants/audit.js'
 import type { SignInLinks } from '../tenants/people/createSignInLinks.js'
 import type { AccessContext } from '../tenants/people/signIn.js'
+import { routesOn } from '../tenants/route.js'
 import type { StoredWebhook, Webhooks } from '../webhooks/manage.js'
 import type { Subscriptions } from '../webhooks/subscriptions.js'
 import type { TestedCall } from '../webhooks/testWebhook.js'
@@ -58,3 +59,6 @@ export type AdminContext = Pick<
   /** The amounts that an app's operations paid in tokens on the chains that are served. */
   tokenBooks(appId: string): Promise<readonly TokenBook[]>
 }
+
+/** Declares a route that works on any part of the service. */
+export const route = routesOn<AdminContext>()

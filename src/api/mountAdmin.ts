@@ -5,9 +5,9 @@ import {
   RouteNotFoundError,
   UnauthorizedError,
 } from '../base/errors/restErrors.js'
+import type { AdminCaller, Route, RouteConnection } from '../tenants/route.js'
 import { authenticateAdmin, cookieOf, isStillLetIn, visitorOf } from './admin/authenticate.js'
 import { openApi } from './admin/openApi.js'
-import type { AdminCaller, Route, RouteConnection } from './admin/route.js'
 import { routes } from './admin/routeTable.js'
 import { findOwnApp, plain, runRoute } from './admin/runRoute.js'
 import type { AdminContext } from './adminContext.js'

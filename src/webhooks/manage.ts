@@ -1,8 +1,13 @@
 import type { Selectable } from 'kysely'
+import { z } from 'zod'
+import { defined } from '../base/defined.js'
 import { InvalidParamsError } from '../base/errors/requestErrors.js'
 import type { NetworkGuard } from '../base/outbound/networkGuard.js'
 import type { Database } from '../db/database.js'
 import type { Schema } from '../db/schema.generated.js'
+import type { Actor } from '../tenants/audit.js'
+import { routesOn } from '../tenants/route.js'
+import { done, id, listOf, signingSecret } from '../tenants/schemas.js'
 import {
   createReceivers,
   findReceiver,
@@ -10,27 +15,39 @@ import {
   requireCallable,
   type WebhooksContext,
 } from './receivers.js'
-import { webhookDeadline } from './webhookDeadline.js'
+
+/**
+ * The deadline of a webhook in milliseconds, for name, connection, answer and retry together: the
+ * standard one and its bounds. The column `deadline_ms` has the same default and the same bounds in
+ * the schema; a test compares them.
+ */
+export const webhookDeadline = { standard: 2_000, shortest: 250, longest: 5_000 } as const
+
+const requestType = z.enum(['GET', 'POST'])
 
 /** The HTTP method by which a webhook is called. */
-export type RequestType = 'GET' | 'POST'
+export type RequestType = z.output<typeof requestType>
 
 /** The settings of a webhook that its owner may change. */
-export type WebhookSettings = {
+const settings = z.strictObject({
   /** `extended` binds the approval to the operation; only by POST. */
-  readonly payload: 'plain' | 'extended'
+  payload: z.enum(['plain', 'extended']),
   /** The meaning of a call without an answer. */
-  readonly onFailure: 'deny' | 'approve'
-  /** Milliseconds within the bounds of `webhookDeadline`. */
-  readonly deadlineMs: number
-}
+  onFailure: z.enum(['deny', 'approve']),
+  deadlineMs: z.int().min(webhookDeadline.shortest).max(webhookDeadline.longest),
+})
 
-export type Webhook = WebhookSettings & {
-  readonly webhookId: string
-  readonly webhookUrl: string
-  readonly requestType: RequestType
-  readonly active: boolean
-}
+export type WebhookSettings = z.output<typeof settings>
+
+const webhook = z.object({
+  webhookId: id,
+  webhookUrl: z.string(),
+  requestType,
+  active: z.boolean(),
+  ...settings.shape,
+})
+
+export type Webhook = z.output<typeof webhook>
 
 /** The webhooks of one app; to any other app they do not exist. */
 export type Webhooks = ReturnType<typeof createWebhooks>
@@ -143,3 +160,67 @@ export function findWebhook(
 ): Promise<StoredWebhook | undefined> {
   return findReceiver(db, 'webhooks', appId, id)
 }
+
+const route = routesOn<{ webhooks(actor: Actor): Webhooks }>()
+
+export const webhookRoutes = [
+  route('GET /apps/{appId}/webhooks', {
+    command: 'list',
+    summary: 'The webhooks that approve sponsorships of an app',
+    role: 'viewer',
+    answer: listOf(webhook),
+    run: ({ context, caller, app }) => context.webhooks(caller.actor).list(app.id),
+  }),
+  route('POST /apps/{appId}/webhooks', {
+    command: 'create',
+    summary: 'Register a webhook, active at once; its secret is in the answer',
+    role: 'developer',
+    status: 201,
+    body: settings.partial().extend({
+      webhookUrl: z.string().max(2_048),
+      requestType,
+    }),
+    answer: z.object({ webhook, ...signingSecret.shape }),
+    async run({ context, caller, app, body }) {
+      const webhooks = context.webhooks(caller.actor)
+      const made = await webhooks.create(app.id, defined(body))
+      const secret = await webhooks.signingSecret(app.id, made.webhookId)
+      return secret === undefined ? undefined : { webhook: made, signingSecret: secret }
+    },
+  }),
+  route('GET /apps/{appId}/webhooks/{webhookId}', {
+    summary: 'One webhook',
+    role: 'viewer',
+    answer: webhook,
+    run: ({ context, caller, app, params }) =>
+      context.webhooks(caller.actor).get(app.id, params.webhookId),
+  }),
+  route('PATCH /apps/{appId}/webhooks/{webhookId}', {
+    command: 'set',
+    summary: 'Change how a webhook is asked, or whether',
+    role: 'developer',
+    body: settings.extend({ active: z.boolean() }).partial(),
+    answer: webhook,
+    run: ({ context, caller, app, params, body }) =>
+      context.webhooks(caller.actor).change(app.id, params.webhookId, defined(body)),
+  }),
+  route('POST /apps/{appId}/webhooks/{webhookId}/secret', {
+    command: 'rotate',
+    summary: 'A new signing secret; the old one signs too for 24 h',
+    role: 'developer',
+    status: 201,
+    answer: signingSecret,
+    async run({ context, caller, app, params }) {
+      const secret = await context.webhooks(caller.actor).rotateSecret(app.id, params.webhookId)
+      return secret === undefined ? undefined : { signingSecret: secret }
+    },
+  }),
+  route('DELETE /apps/{appId}/webhooks/{webhookId}', {
+    command: 'delete',
+    summary: 'Delete a webhook',
+    role: 'developer',
+    answer: done,
+    run: ({ context, caller, app, params }) =>
+      context.webhooks(caller.actor).delete(app.id, params.webhookId),
+  }),
+]

@@ -1,9 +1,15 @@
 import { type Selectable, sql } from 'kysely'
+import { z } from 'zod'
+import { defined } from '../base/defined.js'
 import { InvalidParamsError } from '../base/errors/requestErrors.js'
-import type { EventType } from '../base/vocabulary.js'
+import { type EventType, eventTypes } from '../base/vocabulary.js'
+import { camelCased } from '../db/camelCased.js'
 import type { Database } from '../db/database.js'
 import type { Schema } from '../db/schema.generated.js'
-import { type Replay, replayDeliveries } from './deliveries.js'
+import type { Actor } from '../tenants/audit.js'
+import { cursorNumber, dateOf, routesOn } from '../tenants/route.js'
+import { done, id, listOf, pageOf, pageQuery, signingSecret, time } from '../tenants/schemas.js'
+import { listDeliveries, type Replay, replayDeliveries } from './deliveries.js'
 import {
   createReceivers,
   findReceiver,
@@ -11,17 +17,44 @@ import {
   type WebhooksContext,
 } from './receivers.js'
 
+const types = z.array(z.enum(eventTypes)).min(1)
+
 /** A URL that receives an app's events. */
-type Subscription = {
-  readonly id: string
-  readonly url: string
-  readonly eventTypes: readonly EventType[]
-  readonly active: boolean
+const subscription = z.object({
+  id,
+  url: z.string(),
+  eventTypes: types,
+  active: z.boolean(),
   /** The reason why the service ended it by itself; null = it did not. */
-  readonly disabledReason: string | null
-  readonly failingSince: Date | null
-  readonly createdAt: Date
-}
+  disabledReason: z.string().nullable(),
+  failingSince: time.nullable(),
+  createdAt: time,
+})
+
+const delivery = z.object({
+  id: z.string(),
+  eventId: id,
+  type: z.enum(eventTypes),
+  occurredAt: time,
+  data: z.record(z.string(), z.unknown()),
+  state: z.enum(['pending', 'delivered', 'failed']),
+  attempts: z.int(),
+  nextAttemptAt: time.nullable(),
+  outcome: z.string().nullable(),
+  httpStatus: z.int().nullable(),
+  reason: z.string().nullable(),
+  /** The newest twelve at most, the oldest first. */
+  recentAttempts: z.array(
+    z.object({
+      at: time,
+      attempt: z.int(),
+      milliseconds: z.int(),
+      outcome: z.string(),
+      httpStatus: z.int().nullable(),
+      reason: z.string().nullable(),
+    }),
+  ),
+})
 
 /** The subscriptions of one app; to any other app they do not exist (undefined or false). */
 export type Subscriptions = ReturnType<typeof createSubscriptions>
@@ -44,8 +77,8 @@ export function createSubscriptions(context: WebhooksContext) {
      */
     async create(
       appId: string,
-      { url, eventTypes }: Pick<Subscription, 'url' | 'eventTypes'>,
-    ): Promise<{ readonly subscription: Subscription; readonly signingSecret: string }> {
+      { url, eventTypes }: { readonly url: string; readonly eventTypes: readonly EventType[] },
+    ) {
       requireCallable('url', url, context.guard)
       const made = await create(appId, { url, event_types: requireTypes(eventTypes) })
       return { subscription: made.after, signingSecret: made.signingSecret }
@@ -56,8 +89,11 @@ export function createSubscriptions(context: WebhooksContext) {
     change: (
       appId: string,
       id: string,
-      { eventTypes, active }: Partial<Pick<Subscription, 'eventTypes' | 'active'>>,
-    ): Promise<Subscription | undefined> =>
+      {
+        eventTypes,
+        active,
+      }: { readonly eventTypes?: readonly EventType[]; readonly active?: boolean },
+    ) =>
       update(appId, id, () => ({
         ...(eventTypes !== undefined && { event_types: requireTypes(eventTypes) }),
         ...(active !== undefined && { active }),
@@ -83,7 +119,7 @@ function requireTypes(eventTypes: readonly EventType[]): string[] {
 const subscriptionKind = {
   table: 'event_subscriptions',
   name: 'subscription',
-  view: (stored: StoredSubscription): Subscription => ({
+  view: (stored: StoredSubscription) => ({
     id: stored.id,
     url: stored.url,
     eventTypes: stored.event_types as EventType[],
@@ -139,3 +175,101 @@ export async function disableSubscription(db: Database, id: string, reason: stri
     .where('id', '=', id)
     .execute()
 }
+
+const route = routesOn<{
+  readonly database: Database
+  subscriptions(actor: Actor): Subscriptions
+}>()
+
+/** An address to which an app's events go. */
+export const subscriptionRoutes = [
+  route('GET /apps/{appId}/subscriptions', {
+    command: 'list',
+    summary: "Where the app's events go",
+    role: 'viewer',
+    answer: listOf(subscription),
+    run: ({ context, caller, app }) => context.subscriptions(caller.actor).list(app.id),
+  }),
+  route('POST /apps/{appId}/subscriptions', {
+    command: 'create',
+    summary: 'Send events to a URL from now on; the signing secret is in the answer',
+    role: 'developer',
+    status: 201,
+    body: z.strictObject({ url: z.string().max(2_048), eventTypes: types }),
+    answer: z.object({ subscription, ...signingSecret.shape }),
+    run: ({ context, caller, app, body }) =>
+      context.subscriptions(caller.actor).create(app.id, body),
+  }),
+  route('GET /apps/{appId}/subscriptions/{subscriptionId}', {
+    summary: 'One subscription',
+    role: 'viewer',
+    answer: subscription,
+    run: ({ context, caller, app, params }) =>
+      context.subscriptions(caller.actor).get(app.id, params.subscriptionId),
+  }),
+  route('PATCH /apps/{appId}/subscriptions/{subscriptionId}', {
+    command: 'set',
+    summary: 'Other events, or a pause; one that was ended by failures begins again when active',
+    role: 'developer',
+    body: z.strictObject({ eventTypes: types, active: z.boolean() }).partial(),
+    answer: subscription,
+    run: ({ context, caller, app, params, body }) =>
+      context.subscriptions(caller.actor).change(app.id, params.subscriptionId, defined(body)),
+  }),
+  route('POST /apps/{appId}/subscriptions/{subscriptionId}/secret', {
+    command: 'rotate',
+    summary: 'A new signing secret; the old one signs too for 24 h',
+    role: 'developer',
+    status: 201,
+    answer: signingSecret,
+    async run(request) {
+      const { context, caller, app, params } = request
+      const subscriptions = context.subscriptions(caller.actor)
+      const secret = await subscriptions.rotateSecret(app.id, params.subscriptionId)
+      return secret === undefined ? undefined : { signingSecret: secret }
+    },
+  }),
+  route('POST /apps/{appId}/subscriptions/{subscriptionId}/replay', {
+    command: 'replay',
+    summary: 'Deliver kept events again: one, those since a time, those that were given up, or all',
+    role: 'developer',
+    body: z.strictObject({ eventId: id, since: time, onlyFailed: z.boolean() }).partial(),
+    answer: z.object({ count: z.int() }),
+    async run(request) {
+      const { context, caller, app, params, body } = request
+      const { eventId, since, onlyFailed = false } = body
+      const which = { eventId, since: dateOf(since), onlyFailed }
+      const subscriptions = context.subscriptions(caller.actor)
+      const count = await subscriptions.replay(app.id, params.subscriptionId, which)
+      return count === undefined ? undefined : { count }
+    },
+  }),
+  route('GET /apps/{appId}/subscriptions/{subscriptionId}/deliveries', {
+    command: 'deliveries',
+    summary: 'What became of the events of the last 30 days, newest first',
+    role: 'viewer',
+    query: pageQuery,
+    answer: pageOf(delivery),
+    async run({ context, app, params: { subscriptionId }, query: { limit, before } }) {
+      const { database } = context
+      const found = await findSubscription(database, app.id, subscriptionId)
+      if (found === undefined) return undefined
+      const page = { limit, before: cursorNumber(before) }
+      const { items, next } = await listDeliveries(database, subscriptionId, page)
+      const encoded = items.map((each) => ({
+        ...camelCased(each),
+        data: each.data as Readonly<Record<string, unknown>>,
+        nextAttemptAt: each.state === 'pending' ? each.next_attempt_at : null,
+      }))
+      return { items: encoded, next }
+    },
+  }),
+  route('DELETE /apps/{appId}/subscriptions/{subscriptionId}', {
+    command: 'delete',
+    summary: 'Send no more; what was not delivered is forgotten',
+    role: 'developer',
+    answer: done,
+    run: ({ context, caller, app, params }) =>
+      context.subscriptions(caller.actor).delete(app.id, params.subscriptionId),
+  }),
+]

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { Route } from '../../src/api/admin/route.js'
 import { routes } from '../../src/api/admin/routeTable.js'
+import type { Route } from '../../src/tenants/route.js'
 import { fillTenant, type TenantObjects } from '../support/database/fillTenant.js'
 import { operatorToken, useAdmin } from '../support/http/useAdmin.js'
 

@@ -1,6 +1,4 @@
-import type { z } from 'zod'
-import type { contracts } from '../../../src/api/contracts/contracts.js'
-import type { explanation } from '../../../src/api/contracts/schemas.js'
+import type { AdminRoutes } from '../../../src/api/contracts/adminRoutes.generated.js'
 import type { AnswerOf } from './contracts.js'
 
 type ItemOf<Page extends { readonly items: readonly unknown[] }> = Page['items'][number]
@@ -32,8 +30,8 @@ export type Executor = ItemOf<AnswerOf<'GET /chains/{chainId}/executors'>>
 export type Policy = AnswerOf<'GET /policies/{policyId}'>
 /** The terms of a policy as they are written. */
 export type Terms = NonNullable<
-  z.input<(typeof contracts)['policy']['PATCH /policies/{policyId}']['body']>['terms']
->
+  AdminRoutes['PATCH /policies/{policyId}']['request']['body']
+>['terms']
 export type PolicyCheck = AnswerOf<'POST /policies/check'>
 export type PolicyTrial = AnswerOf<'POST /apps/{appId}/policies/try'>
 export type PolicyBudget = ItemOf<AnswerOf<'GET /policies/{policyId}/budgets'>>
@@ -45,7 +43,7 @@ export type Subscription = ItemOf<AnswerOf<'GET /apps/{appId}/subscriptions'>>
 export type Delivery = ItemOf<
   AnswerOf<'GET /apps/{appId}/subscriptions/{subscriptionId}/deliveries'>
 >
-export type Explanation = z.output<typeof explanation>
+export type Explanation = AnswerOf<'GET /explain'>
 export type Account = ItemOf<AnswerOf<'GET /accounts'>>
 export type Member = ItemOf<AnswerOf<'GET /members'>>
 export type Invitation = ItemOf<AnswerOf<'GET /invitations'>>

@@ -16,12 +16,11 @@ import { listMemberships } from '../../tenants/people/members.js'
 import { findSessionUser, type SessionUser } from '../../tenants/people/sessions.js'
 import type { Visitor } from '../../tenants/people/signIn.js'
 import { SESSION_SECONDS } from '../../tenants/people/signIn.js'
+import type { AdminCaller, Needs, SessionCookie } from '../../tenants/route.js'
 import type { AdminContext } from '../adminContext.js'
 import { isKey, operatorActor, requireRole, tokenActor } from '../caller.js'
-import type { Needs } from '../contracts/contract.js'
 import type { Env } from '../createApp.js'
 import { type Gate, networkOf } from '../gate/createGate.js'
-import type { AdminCaller, SessionCookie } from './route.js'
 
 /** The header by which a user who is signed in says in which account to act, and the operator's token which to look into. */
 const ACCOUNT_HEADER = 'purser-account'

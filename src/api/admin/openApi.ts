@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { version } from '../../base/version.js'
-import type { Who } from '../contracts/contract.js'
-import { failure } from '../contracts/schemas.js'
-import type { Route } from './route.js'
+import type { Route, Who } from '../../tenants/route.js'
+import { failure } from '../../tenants/schemas.js'
 
 type Json = Record<string, unknown>
 

@@ -1,4 +1,7 @@
-import type { Route } from './route.js'
+import type { Route } from '../../tenants/route.js'
+import { webhookRoutes } from '../../webhooks/manage.js'
+import { subscriptionRoutes } from '../../webhooks/subscriptions.js'
+import type { AdminContext } from '../adminContext.js'
 import { chainRoutes } from './routes/chains.js'
 import { decisionRecordRoutes, decisionRoutes } from './routes/decisions.js'
 import { auditRoutes, settingRoutes, storageRoutes } from './routes/instance.js'
@@ -10,10 +13,10 @@ import { refusalRoutes } from './routes/refusals.js'
 import { fundRoutes, tankRoutes } from './routes/tanks.js'
 import { accountRoutes, appRoutes, keyRoutes } from './routes/tenants.js'
 import { tokenRoutes } from './routes/tokens.js'
-import { subscriptionRoutes, webhookCallRoutes, webhookRoutes } from './routes/webhooks.js'
+import { webhookCallRoutes } from './routes/webhooks.js'
 
 /** Everything below /admin/v1; the OpenAPI document and the tests of tenancy are made from it too. */
-export const routes: readonly Route[] = [
+export const routes: readonly Route<AdminContext>[] = [
   ...accountRoutes,
   ...appRoutes,
   ...keyRoutes,

@@ -3,7 +3,7 @@ import { InvalidFieldError, NotFoundError } from '../../base/errors/restErrors.j
 import type { Database } from '../../db/database.js'
 import { type App, findApp } from '../../tenants/apps.js'
 import { type AuditChange, audited } from '../../tenants/audit.js'
-import type { AdminCaller, Route, RouteRequest } from './route.js'
+import type { AdminCaller, Route, RouteRequest } from '../../tenants/route.js'
 
 /** A request before it is checked. */
 type Asked = {

@@ -1,48 +1,25 @@
-import type { z } from 'zod'
-import { type HttpMethod, type RouteName, splitRouteName } from './contract.js'
-import type { AdminContracts } from './contracts.js'
+import type { AdminRoutes } from './adminRoutes.generated.js'
 
 /** The routes whose answer is one JSON value. */
 export type AdminRouteName = {
-  [Name in keyof AdminContracts]: AdminContracts[Name] extends { readonly format: string }
-    ? never
-    : Name
-}[keyof AdminContracts]
+  [Name in keyof AdminRoutes]: AdminRoutes[Name] extends { format: string } ? never : Name
+}[keyof AdminRoutes]
 
 /** The routes that answer in lines. */
 export type AdminLinesName = {
-  [Name in keyof AdminContracts]: AdminContracts[Name] extends { readonly format: 'lines' }
-    ? Name
-    : never
-}[keyof AdminContracts]
+  [Name in keyof AdminRoutes]: AdminRoutes[Name] extends { format: 'lines' } ? Name : never
+}[keyof AdminRoutes]
 
-/** What a route takes: `params` of its path, `query` and `body`, each where its contract has one. */
-export type AdminRequest<Name extends keyof AdminContracts> = PartsOf<AdminContracts[Name]> & {
+/** What a route takes: `params` of its path, `query` and `body`, each where it has one. */
+export type AdminRequest<Name extends keyof AdminRoutes> = AdminRoutes[Name]['request'] & {
   readonly signal?: AbortSignal
 }
 
 /** What a route answers; of one in lines, each line. */
-export type AdminAnswer<Name extends keyof AdminContracts> = z.output<
-  AdminContracts[Name]['answer']
->
-
-type Part = 'params' | 'query' | 'body'
-
-/** A part without obligatory members may be left out. */
-type PartsOf<Each> = {
-  readonly [Name in keyof Each & Part as IsOptional<Each[Name]> extends true ? never : Name]: Taken<
-    Each[Name]
-  >
-} & {
-  readonly [Name in keyof Each & Part as IsOptional<Each[Name]> extends true
-    ? Name
-    : never]?: Taken<Each[Name]>
-}
-type Taken<Schema> = Schema extends z.ZodType ? z.input<Schema> : never
-type IsOptional<Schema> = Record<never, never> extends Taken<Schema> ? true : false
+export type AdminAnswer<Name extends keyof AdminRoutes> = AdminRoutes[Name]['answer']
 
 /** The request is left out where nothing in it is obligatory. */
-type Arguments<Name extends keyof AdminContracts> =
+type Arguments<Name extends keyof AdminRoutes> =
   Record<never, never> extends AdminRequest<Name>
     ? [request?: AdminRequest<Name>]
     : [request: AdminRequest<Name>]
@@ -57,7 +34,7 @@ export type AdminClientOptions = {
   readonly fetch?: typeof fetch
 }
 
-/** The administration API as its contracts have it: amounts of wei are decimal text, times ISO 8601. */
+/** The administration API as its OpenAPI document has it: amounts of wei are decimal text, times ISO 8601. */
 export type AdminClient = {
   /** Throws AdminError for each refusal, and what `fetch` throws where there is no answer. */
   call<Name extends AdminRouteName>(
@@ -73,8 +50,8 @@ export type AdminClient = {
 
 /** A client of the administration API, for browsers and for Node. It keeps nothing and tries nothing again. */
 export function createAdminClient(options: AdminClientOptions): AdminClient {
-  const ask = async (name: RouteName, request: AnyRequest = {}): Promise<Response> => {
-    const { method, path } = splitRouteName(name)
+  const ask = async (name: string, request: AnyRequest = {}): Promise<Response> => {
+    const [method = '', path = ''] = name.split(' ')
     const response = await (options.fetch ?? fetch)(urlOf(options.url, path, request), {
       ...bodyOf(method, request),
       method,
@@ -121,7 +98,7 @@ function headersOf({ token, account }: AdminClientOptions): Record<string, strin
   }
 }
 
-function bodyOf(method: HttpMethod, { body = {} }: AnyRequest): { readonly body?: string } {
+function bodyOf(method: string, { body = {} }: AnyRequest): { readonly body?: string } {
   return method === 'GET' ? {} : { body: JSON.stringify(body) }
 }
 

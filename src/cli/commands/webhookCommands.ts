@@ -1,16 +1,12 @@
 import type { Command } from 'commander'
-import {
-  subscriptionRoutes,
-  webhookCallRoutes,
-  webhookRoutes,
-} from '../../api/admin/routes/webhooks.js'
+import { webhookCallRoutes } from '../../api/admin/routes/webhooks.js'
 import { createOutboundClient } from '../../base/outbound/guardedRequest.js'
 import { createNetworkGuard } from '../../base/outbound/networkGuard.js'
 import { eventTypes } from '../../base/vocabulary.js'
 import type { Config } from '../../config/options.js'
 import type { Actor } from '../../tenants/audit.js'
-import { createWebhooks } from '../../webhooks/manage.js'
-import { createSubscriptions } from '../../webhooks/subscriptions.js'
+import { createWebhooks, webhookRoutes } from '../../webhooks/manage.js'
+import { createSubscriptions, subscriptionRoutes } from '../../webhooks/subscriptions.js'
 import { testWebhook } from '../../webhooks/testWebhook.js'
 import { commandActor } from '../commandActor.js'
 import { onStore } from '../onStore.js'

@@ -1,4 +1,6 @@
+import { z } from 'zod'
 import { NotFoundError } from '../../../base/errors/restErrors.js'
+import { camelCased } from '../../../db/camelCased.js'
 import {
   findBundle,
   type ListedBundle,
@@ -6,86 +8,194 @@ import {
   listReputations,
   poolSummary,
 } from '../../../records/chainRecords.js'
+import { cursorNumber } from '../../../tenants/route.js'
+import { address, hash, listOf, pageOf, pageQuery, time, wei } from '../../../tenants/schemas.js'
 import type { AdminContext } from '../../adminContext.js'
-import { contracts } from '../../contracts/contracts.js'
+import { route } from '../../adminContext.js'
 import type { ChainServices } from '../../services.js'
-import { camelCased } from '../camelCased.js'
-import { cursorNumber, type Route, serve } from '../route.js'
+
+const fees = z.object({ maxFeePerGas: wei, maxPriorityFeePerGas: wei })
+
+const bundle = z.object({
+  bundleId: z.string(),
+  kind: z.enum(['operations', 'filler', 'refill']),
+  entryPoint: address.nullable(),
+  executor: address,
+  nonce: z.string(),
+  operations: z.int(),
+  attempts: z.int(),
+  state: z.enum(['signed', 'included', 'reverted', 'abandoned', 'cancelled']),
+  transactionHash: hash.nullable(),
+  /** wei that the mined transaction cost its sender. */
+  cost: wei.nullable(),
+  createdAt: time,
+  updatedAt: time,
+})
 
 function encodeBundle(row: ListedBundle) {
   const { id, operation_count: operations, attempts } = row
   return { ...camelCased(row), bundleId: id, operations, attempts: Number(attempts) }
 }
 
-export const chainRoutes: readonly Route[] = serve(contracts.chain)({
-  async 'GET /chains'({ context }) {
-    const { chains: states } = await context.readiness({ chainId: undefined, role: 'api' })
-    return {
-      items: [...context.chains.values()].map(({ chainId: id, entryPoints }) => {
-        const { head = null, headAge = null, bundled = false, coming } = states[id] ?? {}
-        return {
-          chainId: id,
-          entryPoints: [...entryPoints.values()].map((each) => ({
-            address: each.address,
-            version: each.version,
-          })),
-          endpoints: {
-            classic: `/api/v2/${id}/{apiKey}`,
-            standard: `/api/v3/${id}/{apiKey}`,
-          },
-          head,
-          headAge: headAge === null ? null : Math.round(headAge),
-          bundled,
-          coming: coming ? { fork: coming.fork, at: new Date(coming.activation * 1_000) } : null,
-        }
+/** The chains that are served, and for the operator what the bundler does on them. */
+export const chainRoutes = [
+  route('GET /chains', {
+    summary: 'The chains that are served: EntryPoints, addresses, head and fees',
+    who: 'either',
+    role: 'viewer',
+    answer: listOf(
+      z.object({
+        chainId: z.int(),
+        entryPoints: z.array(z.object({ address, version: z.string() })),
+        /** Paths below the service, to be completed with an API key. */
+        endpoints: z.object({ classic: z.string(), standard: z.string() }),
+        /** Null where no head was read within the time that readiness allows. */
+        head: z.int().nullable(),
+        headAge: z.int().nullable(),
+        bundled: z.boolean(),
+        /** The rules that the chain announces; null where it announces none. */
+        coming: z.object({ fork: z.string(), at: time }).nullable(),
       }),
-    }
-  },
-  'GET /apps/{appId}/fees/{chainId}': ({ context, app, params: { chainId: id } }) =>
-    servedChain(context, id).fees(app.id),
-  'GET /chains/{chainId}/pool': ({ context, params: { chainId: id } }) =>
-    poolSummary(context.database, id),
-  async 'GET /chains/{chainId}/bundles'({
-    context,
-    params: { chainId: id },
-    query: { limit, before },
-  }) {
-    const page = { limit, before: cursorNumber(before) }
-    const { items, next } = await listBundles(context.database, id, page)
-    return { items: items.map(encodeBundle), next }
-  },
-  async 'GET /chains/{chainId}/bundles/{bundleId}'({ context, params: { chainId: id, bundleId } }) {
-    const record = await findBundle(context.database, id, BigInt(bundleId))
-    if (record === undefined) return undefined
-    const { transactions, hashes } = record
-    return {
-      ...encodeBundle({ ...record.bundle, attempts: BigInt(transactions.length) }),
-      transactions: transactions.map(camelCased),
-      userOpHashes: hashes,
-    }
-  },
-  async 'GET /chains/{chainId}/executors'({ context, params: { chainId: id } }) {
-    servedChain(context, id)
-    const { chains } = await context.readiness({ chainId: undefined, role: 'api' })
-    return chains[id]?.executors ?? []
-  },
-  async 'GET /chains/{chainId}/reputation'({
-    context,
-    params: { chainId: id },
-    query: { limit, before },
-  }) {
-    const { items, next } = await listReputations(context.database, id, { limit, before })
-    return { items: items.map(camelCased), next }
-  },
-  async 'GET /chains/{chainId}/nodes'({ context, params: { chainId: id } }) {
-    const nodes = context.nodesOf(id)
-    return nodes?.map(({ restsUntil = null, otherChain = null, ...node }) => ({
-      ...node,
-      restsUntil,
-      otherChain,
-    }))
-  },
-})
+    ),
+    async run({ context }) {
+      const { chains: states } = await context.readiness({ chainId: undefined, role: 'api' })
+      return {
+        items: [...context.chains.values()].map(({ chainId: id, entryPoints }) => {
+          const { head = null, headAge = null, bundled = false, coming } = states[id] ?? {}
+          return {
+            chainId: id,
+            entryPoints: [...entryPoints.values()].map((each) => ({
+              address: each.address,
+              version: each.version,
+            })),
+            endpoints: {
+              classic: `/api/v2/${id}/{apiKey}`,
+              standard: `/api/v3/${id}/{apiKey}`,
+            },
+            head,
+            headAge: headAge === null ? null : Math.round(headAge),
+            bundled,
+            coming: coming ? { fork: coming.fork, at: new Date(coming.activation * 1_000) } : null,
+          }
+        }),
+      }
+    },
+  }),
+  route('GET /apps/{appId}/fees/{chainId}', {
+    summary: 'The fees that an operation of the app should offer now',
+    role: 'viewer',
+    answer: z.object({ slow: fees, standard: fees, fast: fees }),
+    run: ({ context, app, params: { chainId: id } }) => servedChain(context, id).fees(app.id),
+  }),
+  route('GET /chains/{chainId}/pool', {
+    summary: 'How many operations wait, since when, and for which tips',
+    who: 'operator',
+    answer: z.object({
+      pooled: z.string(),
+      bundled: z.string(),
+      oldestAt: time.nullable(),
+      /** wei per gas */
+      tips: z.object({
+        p10: z.number().nullable(),
+        p50: z.number().nullable(),
+        p90: z.number().nullable(),
+      }),
+    }),
+    run: ({ context, params: { chainId: id } }) => poolSummary(context.database, id),
+  }),
+  route('GET /chains/{chainId}/bundles', {
+    summary: 'The transactions of the executors, newest first',
+    who: 'operator',
+    query: pageQuery,
+    answer: pageOf(bundle),
+    async run({ context, params: { chainId: id }, query: { limit, before } }) {
+      const page = { limit, before: cursorNumber(before) }
+      const { items, next } = await listBundles(context.database, id, page)
+      return { items: items.map(encodeBundle), next }
+    },
+  }),
+  route('GET /chains/{chainId}/bundles/{bundleId}', {
+    summary: 'One bundle with each signed transaction and its operations',
+    who: 'operator',
+    answer: bundle.extend({
+      transactions: z.array(
+        z.object({
+          hash,
+          maxFeePerGas: wei,
+          maxPriorityFeePerGas: wei,
+          maxCost: wei,
+          noop: z.boolean(),
+          createdAt: time,
+        }),
+      ),
+      userOpHashes: z.array(hash),
+    }),
+    async run({ context, params: { chainId: id, bundleId } }) {
+      const record = await findBundle(context.database, id, BigInt(bundleId))
+      if (record === undefined) return undefined
+      const { transactions, hashes } = record
+      return {
+        ...encodeBundle({ ...record.bundle, attempts: BigInt(transactions.length) }),
+        transactions: transactions.map(camelCased),
+        userOpHashes: hashes,
+      }
+    },
+  }),
+  route('GET /chains/{chainId}/executors', {
+    summary:
+      'Executors and treasury with balance and state; empty where this process never bundles',
+    who: 'operator',
+    answer: listOf(
+      z.object({
+        role: z.enum(['executor', 'treasury']),
+        address,
+        state: z.enum(['ready', 'busy', 'resting']),
+        balance: wei,
+        inFlight: z.int(),
+      }),
+    ),
+    async run({ context, params: { chainId: id } }) {
+      servedChain(context, id)
+      const { chains } = await context.readiness({ chainId: undefined, role: 'api' })
+      return chains[id]?.executors ?? []
+    },
+  }),
+  route('GET /chains/{chainId}/reputation', {
+    summary: 'Operations seen and included of each entity (ERC-7562), by address',
+    who: 'operator',
+    query: pageQuery,
+    answer: pageOf(
+      z.object({ entryPoint: address, address, opsSeen: z.string(), opsIncluded: z.string() }),
+    ),
+    async run({ context, params: { chainId: id }, query: { limit, before } }) {
+      const { items, next } = await listReputations(context.database, id, { limit, before })
+      return { items: items.map(camelCased), next }
+    },
+  }),
+  route('GET /chains/{chainId}/nodes', {
+    summary: 'The nodes of a chain as this process knows them, preferred first',
+    who: 'operator',
+    answer: listOf(
+      z.object({
+        host: z.string(),
+        behind: z.boolean(),
+        /** What it serves instead of this chain: it counts as away. */
+        otherChain: z.string().nullable(),
+        restsUntil: time.nullable(),
+        /** Methods that it is not asked at the moment. */
+        failing: z.array(z.string()),
+      }),
+    ),
+    async run({ context, params: { chainId: id } }) {
+      const nodes = context.nodesOf(id)
+      return nodes?.map(({ restsUntil = null, otherChain = null, ...node }) => ({
+        ...node,
+        restsUntil,
+        otherChain,
+      }))
+    },
+  }),
+]
 
 /** A chain that is served. Throws NotFoundError. */
 export function servedChain({ chains }: AdminContext, chainId: number): ChainServices {

@@ -1,8 +1,9 @@
 import type { Hex } from 'viem'
-import type { z } from 'zod'
+import { z } from 'zod'
 import { defined } from '../../../base/defined.js'
 import { explain } from '../../../base/errors/explain.js'
 import { InvalidFieldError } from '../../../base/errors/restErrors.js'
+import { camelCased } from '../../../db/camelCased.js'
 import { isUuid } from '../../../db/uuid.js'
 import {
   type DecisionEntry,
@@ -13,11 +14,78 @@ import {
 } from '../../../paymaster/ledger/decisions.js'
 import type { ReservationState } from '../../../paymaster/ledger/reservations.js'
 import { listWebhookCalls } from '../../../paymaster/ledger/webhookCalls.js'
+import { dateOf, lower } from '../../../tenants/route.js'
+import {
+  address,
+  chainId,
+  explanation,
+  hash,
+  id,
+  pageOf,
+  pageQuery,
+  time,
+  wei,
+} from '../../../tenants/schemas.js'
 import type { AdminContext } from '../../adminContext.js'
-import { contracts } from '../../contracts/contracts.js'
-import { camelCased } from '../camelCased.js'
-import { type Route, serve } from '../route.js'
-import { dateOf, lower } from './overview.js'
+import { route } from '../../adminContext.js'
+
+const decision = z.object({
+  decisionId: id,
+  chainId: z.int(),
+  entryPoint: address,
+  sender: address,
+  nonce: z.string(),
+  userOpHash: hash.nullable(),
+  sponsored: z.boolean(),
+  code: z.string(),
+  message: z.string(),
+  maxCost: wei,
+  /** Unix seconds */
+  validAfter: z.string(),
+  validUntil: z.string(),
+  policyId: id.nullable(),
+  /** The verdict of each policy and budget. */
+  details: z.record(z.string(), z.unknown()),
+  createdAt: time,
+})
+
+const webhookCall = z.object({
+  webhookId: id,
+  outcome: z.string(),
+  httpStatus: z.int().nullable(),
+  reason: z.string().nullable(),
+  attempts: z.int(),
+  durationMs: z.number(),
+  startedAt: time,
+})
+
+const decisionQuery = pageQuery.extend({
+  sponsored: z
+    .enum(['true', 'false'])
+    .transform((text) => text === 'true')
+    .optional(),
+  code: z
+    .string()
+    .regex(/^[A-Z_]{1,60}$/)
+    .optional(),
+  chainId: chainId.optional(),
+  sender: address.optional(),
+  userOpHash: hash.optional(),
+  policyId: id.optional(),
+  from: time.optional(),
+  until: time.optional(),
+})
+
+/** What became of the amount that was reserved; `none` where nothing was. */
+const fate = z.enum(['none', 'open', 'included', 'expired', 'settled', 'released', 'other'])
+
+const entry = decision.extend({
+  appId: id,
+  /** `other`: an operation that was not sponsored by it took the nonce. */
+  fate,
+  /** wei; null while its operation is not included. */
+  actualCost: wei.nullable(),
+})
 
 function encodeDecision(stored: StoredDecision) {
   return {
@@ -27,10 +95,10 @@ function encodeDecision(stored: StoredDecision) {
   }
 }
 
-type Filters = z.output<(typeof contracts.decision)['GET /apps/{appId}/decisions']['query']>
+type Filters = z.output<typeof decisionQuery>
 
 /** A page of decisions, each as `encode` gives it. Throws InvalidFieldError. */
-async function pageOf<Item>(
+async function findPage<Item>(
   { database }: AdminContext,
   { limit, before, from, until, ...same }: Filters,
   owner: { readonly appId?: string | undefined; readonly accountId?: string | undefined },
@@ -54,15 +122,26 @@ async function callsOf({ database }: AdminContext, decisionId: string) {
   return (await listWebhookCalls(database, decisionId)).map(camelCased)
 }
 
-export const decisionRoutes: readonly Route[] = serve(contracts.decision)({
-  'GET /apps/{appId}/decisions': ({ context, app, query }) =>
-    pageOf(context, query, { appId: app.id }, encodeDecision),
-  async 'GET /apps/{appId}/decisions/{decisionId}'({ context, app, params: { decisionId } }) {
-    const stored = await findDecision(context.database, decisionId)
-    if (stored === undefined || stored.app_id !== app.id) return undefined
-    return { ...encodeDecision(stored), webhookCalls: await callsOf(context, decisionId) }
-  },
-})
+/** Every answer to a request for sponsorship, and why. */
+export const decisionRoutes = [
+  route('GET /apps/{appId}/decisions', {
+    summary: 'Why each sponsorship was given or refused, newest first',
+    role: 'viewer',
+    query: decisionQuery,
+    answer: pageOf(decision),
+    run: ({ context, app, query }) => findPage(context, query, { appId: app.id }, encodeDecision),
+  }),
+  route('GET /apps/{appId}/decisions/{decisionId}', {
+    summary: 'One decision with the calls of webhooks that were made for it',
+    role: 'viewer',
+    answer: decision.extend({ webhookCalls: z.array(webhookCall) }),
+    async run({ context, app, params: { decisionId } }) {
+      const stored = await findDecision(context.database, decisionId)
+      if (stored === undefined || stored.app_id !== app.id) return undefined
+      return { ...encodeDecision(stored), webhookCalls: await callsOf(context, decisionId) }
+    },
+  }),
+]
 
 type Fate = ReservationState | 'other' | 'none'
 
@@ -79,16 +158,35 @@ function encodeRecord(stored: DecisionEntry) {
   }
 }
 
-export const decisionRecordRoutes: readonly Route[] = serve(contracts.decisionRecord)({
-  'GET /decisions': ({ context, caller: { accountId }, query: { appId, ...query } }) =>
-    pageOf(context, query, { appId, accountId }, encodeRecord),
-  async 'GET /decisions/{decisionId}'({ context, caller, params: { decisionId } }) {
-    const stored = await findDecisionEntry(context.database, decisionId, caller.accountId)
-    if (stored === undefined) return undefined
-    return {
-      ...encodeRecord(stored),
-      webhookCalls: await callsOf(context, decisionId),
-      explanation: stored.sponsored ? null : (explain(stored.code) ?? null),
-    }
-  },
-})
+/** Decisions of all apps of an account. */
+export const decisionRecordRoutes = [
+  route('GET /decisions', {
+    command: 'list',
+    summary: 'Sponsorships that were given or refused, with their fate and cost, newest first',
+    who: 'either',
+    role: 'viewer',
+    query: decisionQuery.extend({ appId: id.optional() }),
+    answer: pageOf(entry),
+    run: ({ context, caller: { accountId }, query: { appId, ...query } }) =>
+      findPage(context, query, { appId, accountId }, encodeRecord),
+  }),
+  route('GET /decisions/{decisionId}', {
+    command: 'show',
+    summary: 'One decision: who said what, what became of it, and what to do',
+    who: 'either',
+    role: 'viewer',
+    answer: entry.extend({
+      webhookCalls: z.array(webhookCall),
+      explanation: explanation.nullable(),
+    }),
+    async run({ context, caller, params: { decisionId } }) {
+      const stored = await findDecisionEntry(context.database, decisionId, caller.accountId)
+      if (stored === undefined) return undefined
+      return {
+        ...encodeRecord(stored),
+        webhookCalls: await callsOf(context, decisionId),
+        explanation: stored.sponsored ? null : (explain(stored.code) ?? null),
+      }
+    },
+  }),
+]

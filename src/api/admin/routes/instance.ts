@@ -1,45 +1,106 @@
-import type { z } from 'zod'
+import { z } from 'zod'
 import { schemaVersion, version } from '../../../base/version.js'
+import { logLevels, settingSources } from '../../../base/vocabulary.js'
 import type { Instance } from '../../../config/instance.js'
+import { camelCased } from '../../../db/camelCased.js'
 import { tableSizes } from '../../../records/startRetention.js'
 import { listAudit, type StoredAudit } from '../../../tenants/audit.js'
-import { contracts } from '../../contracts/contracts.js'
-import { camelCased } from '../camelCased.js'
-import { type AdminCaller, cursorNumber, type Route, serve } from '../route.js'
-import { dateOf } from './overview.js'
+import { type AdminCaller, cursorNumber, dateOf } from '../../../tenants/route.js'
+import { auditEntry, id, listOf, pageOf, pageQuery, time } from '../../../tenants/schemas.js'
+import { route } from '../../adminContext.js'
+
+const level = z.enum(logLevels)
+
+const setting = z.object({
+  name: z.string(),
+  flag: z.string(),
+  variable: z.string(),
+  help: z.string(),
+  source: z.enum(settingSources),
+  isSecret: z.boolean(),
+  /** Of a URL of a node or provider only the host. Null = not set, or a secret. */
+  value: z.unknown(),
+})
+
+const table = z.object({
+  name: z.string(),
+  /** An estimate of the server; null before it has looked. */
+  rows: z.string().nullable(),
+  bytes: z.string(),
+  indexBytes: z.string(),
+})
+
+const filters = z.strictObject({
+  actor: auditEntry.shape.actor.optional(),
+  action: z
+    .string()
+    .regex(/^[a-z_.]{1,60}$/)
+    .optional(),
+  objectId: z.string().min(1).max(200).optional(),
+  appId: id.optional(),
+  from: time.optional(),
+  until: time.optional(),
+})
 
 function levelsOf({ logLevel }: Instance) {
   return { now: logLevel.now(), configured: logLevel.configured }
 }
 
-export const settingRoutes: readonly Route[] = serve(contracts.setting)({
-  async 'GET /settings'({ context: { instance } }) {
-    const { startedAt, process, file, settings: items } = instance
-    const logLevel = levelsOf(instance)
-    return { version, schema: schemaVersion, startedAt, process, file, logLevel, items }
-  },
-  async 'PATCH /settings/log-level'({ context: { instance }, change, body: { level } }) {
-    await change(({ record }) =>
-      record({
-        action: 'log_level.update',
-        objectId: 'instance',
-        accountId: null,
-        appId: null,
-        before: { level: instance.logLevel.now() },
-        after: { level },
-      }),
-    )
-    instance.logLevel.change(level)
-    return levelsOf(instance)
-  },
-})
+/** How the process that answers was configured. */
+export const settingRoutes = [
+  route('GET /settings', {
+    summary: 'Every setting of the process that answers, with its source and no secret',
+    who: 'operator',
+    answer: z.object({
+      version: z.string(),
+      schema: z.string(),
+      startedAt: time,
+      /** Its number among those that share a listener; null = it is alone on it. */
+      process: z.int().nullable(),
+      file: z.string().nullable(),
+      logLevel: z.object({ now: level, configured: level }),
+      items: z.array(setting),
+    }),
+    async run({ context: { instance } }) {
+      const { startedAt, process, file, settings: items } = instance
+      const logLevel = levelsOf(instance)
+      return { version, schema: schemaVersion, startedAt, process, file, logLevel, items }
+    },
+  }),
+  route('PATCH /settings/log-level', {
+    summary: 'Change the level of the log of this machine until the next start',
+    who: 'operator',
+    body: z.strictObject({ level }),
+    answer: z.object({ now: level, configured: level }),
+    async run({ context: { instance }, change, body: { level } }) {
+      await change(({ record }) =>
+        record({
+          action: 'log_level.update',
+          objectId: 'instance',
+          accountId: null,
+          appId: null,
+          before: { level: instance.logLevel.now() },
+          after: { level },
+        }),
+      )
+      instance.logLevel.change(level)
+      return levelsOf(instance)
+    },
+  }),
+]
 
-export const storageRoutes: readonly Route[] = serve(contracts.storage)({
-  async 'GET /storage'({ context }) {
-    const sizes = await tableSizes(context.database)
-    return sizes.map(({ rows = null, ...size }) => ({ ...size, rows }))
-  },
-})
+/** The disk space that records use. */
+export const storageRoutes = [
+  route('GET /storage', {
+    summary: 'The size of each table of the database, the largest first',
+    who: 'operator',
+    answer: listOf(table),
+    async run({ context }) {
+      const sizes = await tableSizes(context.database)
+      return sizes.map(({ rows = null, ...size }) => ({ ...size, rows }))
+    },
+  }),
+]
 
 /** The authors of an account's own changes. */
 const ofTenants: readonly string[] = ['account', 'token', 'user']
@@ -53,28 +114,42 @@ function encodeEntry(entry: StoredAudit, { accountId }: AdminCaller) {
   }
 }
 
-type Filters = z.output<(typeof contracts.audit)['GET /audit/export']['query']>
-
-function filterOf({ from, until, ...same }: Filters) {
+function filterOf({ from, until, ...same }: z.output<typeof filters>) {
   return { ...same, from: dateOf(from), until: dateOf(until) }
 }
 
-export const auditRoutes: readonly Route[] = serve(contracts.audit)({
-  async 'GET /audit'({ context, caller, query: { limit, before, ...filter } }) {
-    const page = { limit, before: cursorNumber(before) }
-    const { database } = context
-    const { items, next } = await listAudit(database, caller.accountId, page, filterOf(filter))
-    return { items: items.map((entry) => encodeEntry(entry, caller)), next }
-  },
-  'GET /audit/export': async ({ context, caller, query }) =>
-    (async function* () {
-      let before: string | undefined
-      do {
-        const page = { limit: 1_000, before }
-        const filter = filterOf(query)
-        const { items, next } = await listAudit(context.database, caller.accountId, page, filter)
-        for (const entry of items) yield encodeEntry(entry, caller)
-        before = next
-      } while (before !== undefined)
-    })(),
-})
+export const auditRoutes = [
+  route('GET /audit', {
+    command: 'list',
+    summary: 'Who changed what, newest first; an account sees what concerns it',
+    who: 'either',
+    role: 'viewer',
+    query: pageQuery.extend(filters.shape),
+    answer: pageOf(auditEntry),
+    async run({ context, caller, query: { limit, before, ...filter } }) {
+      const page = { limit, before: cursorNumber(before) }
+      const { database } = context
+      const { items, next } = await listAudit(database, caller.accountId, page, filterOf(filter))
+      return { items: items.map((entry) => encodeEntry(entry, caller)), next }
+    },
+  }),
+  route('GET /audit/export', {
+    summary: 'The same as lines of JSON, all of them, newest first',
+    who: 'either',
+    role: 'viewer',
+    format: 'lines',
+    query: filters,
+    answer: auditEntry,
+    run: async ({ context, caller, query }) =>
+      (async function* () {
+        let before: string | undefined
+        do {
+          const page = { limit: 1_000, before }
+          const filter = filterOf(query)
+          const { items, next } = await listAudit(context.database, caller.accountId, page, filter)
+          for (const entry of items) yield encodeEntry(entry, caller)
+          before = next
+        } while (before !== undefined)
+      })(),
+  }),
+]

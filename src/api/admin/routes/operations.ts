@@ -1,7 +1,10 @@
 import type { Hex } from 'viem'
+import { z } from 'zod'
 import { defined } from '../../../base/defined.js'
 import { explain, explainError } from '../../../base/errors/explain.js'
 import { ConflictError, NotFoundError } from '../../../base/errors/restErrors.js'
+import { attributionSchemas } from '../../../base/vocabulary.js'
+import { camelCased } from '../../../db/camelCased.js'
 import { storedOperation } from '../../../db/storedOperation.js'
 import { readAttribution } from '../../../erc4337/attribution.js'
 import type { EntryPoint } from '../../../erc4337/entryPoint.js'
@@ -16,15 +19,143 @@ import {
   listOperations,
 } from '../../../records/operations.js'
 import { timelineOf, troubleOf } from '../../../records/timelineOf.js'
-import { contracts } from '../../contracts/contracts.js'
+import { dateOf, lower } from '../../../tenants/route.js'
+import {
+  address,
+  chainId,
+  explanation,
+  hash,
+  id,
+  pageOf,
+  pageQuery,
+  time,
+  wei,
+} from '../../../tenants/schemas.js'
+import { route } from '../../adminContext.js'
 import { decodeEntryPoint } from '../../dialects/decode/entryPoint.js'
 import { decodeOperation } from '../../dialects/decode/operation.js'
 import { encodeOperation } from '../../dialects/operationFields.js'
 import { asPurserError } from '../../restError.js'
-import { camelCased } from '../camelCased.js'
-import { type Route, serve } from '../route.js'
 import { servedChain } from './chains.js'
-import { dateOf, lower } from './overview.js'
+
+const code = z.string().regex(/^[A-Z0-9_-]{1,60}$/, 'must be a code')
+
+const state = z.enum(['pooled', 'bundled', 'included', 'dropped', 'replaced'])
+
+const listed = z.object({
+  chainId: z.int(),
+  userOpHash: hash,
+  entryPoint: address,
+  appId: id,
+  /** The key that sent it; null where none did. */
+  keyId: id.nullable(),
+  sender: address,
+  nonce: z.string(),
+  paymaster: address.nullable(),
+  state,
+  /** The code and the reason with which it was dropped or replaced. */
+  code: z.string().nullable(),
+  reason: z.string().nullable(),
+  /** What it may cost at most, and what it cost. */
+  maxCost: wei,
+  actualCost: wei.nullable(),
+  /** Whether its call succeeded; null while it is not included. */
+  success: z.boolean().nullable(),
+  transactionHash: hash.nullable(),
+  receivedAt: time,
+  updatedAt: time,
+})
+
+const bundleId = z.string().nullable()
+
+const timelineEntry = z.discriminatedUnion('kind', [
+  z.object({
+    at: time,
+    kind: z.enum(['sponsored', 'refused']),
+    decisionId: id,
+    code: z.string(),
+    message: z.string(),
+  }),
+  z.object({ at: time, kind: z.literal('received'), keyId: id.nullable() }),
+  z.object({ at: time, kind: z.enum(['readmitted', 'cancelAsked']) }),
+  z.object({
+    at: time,
+    kind: z.literal('bundled'),
+    bundleId,
+    executor: address,
+    nonce: z.string(),
+    others: z.int(),
+  }),
+  z.object({
+    at: time,
+    kind: z.literal('broadcast'),
+    bundleId,
+    transactionHash: hash,
+    maxFeePerGas: wei,
+    noop: z.boolean(),
+  }),
+  z.object({
+    at: time,
+    kind: z.enum(['returned', 'suspected', 'reorged']),
+    bundleId,
+    code: z.string(),
+    message: z.string(),
+  }),
+  z.object({
+    at: time,
+    kind: z.enum(['dropped', 'replaced']),
+    code: z.string().nullable(),
+    message: z.string().nullable(),
+  }),
+  z.object({
+    at: time,
+    kind: z.literal('included'),
+    transactionHash: hash,
+    block: z.string(),
+    blockTime: time,
+    success: z.boolean(),
+    actualGasUsed: z.string(),
+    actualGasCost: wei,
+    revert: z.string().nullable(),
+  }),
+])
+
+const operationQuery = pageQuery.extend({
+  appId: id.optional(),
+  chainId: chainId.optional(),
+  state: state.optional(),
+  /** What became of it: `failed` was included and its call reverted; a replaced one counts as dropped. */
+  outcome: z.enum(['inFlight', 'included', 'failed', 'dropped']).optional(),
+  code: code.optional(),
+  sender: address.optional(),
+  /** The beginning of its hash. */
+  hash: z
+    .string()
+    .regex(/^0x[0-9a-fA-F]{4,64}$/, 'must be 0x and 4 to 64 hexadecimal digits')
+    .optional(),
+  paymaster: address.optional(),
+  entryPoint: address.optional(),
+  policyId: id.optional(),
+  from: time.optional(),
+  until: time.optional(),
+})
+
+const call = z.object({
+  to: address,
+  value: wei,
+  data: z.string(),
+  /** Whether it runs the target's code as the account itself. */
+  delegate: z.boolean(),
+  /** The account that makes it by its delegation (ERC-7710), after the call that redeems this; null = the operation's own. */
+  delegator: address.nullable(),
+  /** Of the common standards (ERC-20, ERC-721, ERC-1155, …); null where it is none of them. */
+  function: z
+    .object({
+      signature: z.string(),
+      args: z.array(z.object({ name: z.string(), value: z.string() })),
+    })
+    .nullable(),
+})
 
 function encodeListed(row: ListedOperation) {
   return {
@@ -36,44 +167,71 @@ function encodeListed(row: ListedOperation) {
   }
 }
 
-export const operationRoutes: readonly Route[] = serve(contracts.operation)({
-  async 'GET /operations'({ context, caller, query: { limit, before, from, until, ...same } }) {
-    const filter = defined({
-      ...same,
-      accountId: caller.accountId,
-      sender: lower(same.sender),
-      hash: lower(same.hash),
-      paymaster: lower(same.paymaster),
-      entryPoint: lower(same.entryPoint),
-      from: dateOf(from),
-      until: dateOf(until),
-    })
-    const { items, next } = await listOperations(context.database, filter, { limit, before })
-    return { items: items.map(encodeListed), next }
-  },
-  async 'GET /operations/{chainId}/{userOpHash}'({ context, caller, params }) {
-    const { chainId: chain, userOpHash } = params
-    const wanted = userOpHash.toLowerCase() as Hex
-    const record = await findOperationRecord(context.database, chain, wanted, caller.accountId)
-    if (record === undefined) throw new NotFoundError('Operation')
-    const { operation, inclusion } = record
-    const trouble = troubleOf(record)
-    const ending = {
-      success: inclusion?.success ?? null,
-      actual_gas_cost: inclusion?.actual_gas_cost ?? null,
-      transaction_hash: inclusion?.transaction_hash ?? null,
-    }
-    const whole = storedOperation(operation.operation)
-    return {
-      ...encodeListed({ ...operation, ...ending }),
-      operation: encodeOperation(whole, '0.7'),
-      calls: describeCalls(whole.callData) ?? null,
-      attribution: readAttribution(whole.callData)?.attribution ?? null,
-      timeline: timelineOf(record),
-      explanation: trouble === null ? null : (explain(trouble) ?? null),
-    }
-  },
-})
+/** Accepted operations and what became of them. */
+export const operationRoutes = [
+  route('GET /operations', {
+    command: 'list',
+    summary: "Operations that the account's apps sent, newest first",
+    who: 'either',
+    role: 'viewer',
+    query: operationQuery,
+    answer: pageOf(listed),
+    async run({ context, caller, query: { limit, before, from, until, ...same } }) {
+      const filter = defined({
+        ...same,
+        accountId: caller.accountId,
+        sender: lower(same.sender),
+        hash: lower(same.hash),
+        paymaster: lower(same.paymaster),
+        entryPoint: lower(same.entryPoint),
+        from: dateOf(from),
+        until: dateOf(until),
+      })
+      const { items, next } = await listOperations(context.database, filter, { limit, before })
+      return { items: items.map(encodeListed), next }
+    },
+  }),
+  route('GET /operations/{chainId}/{userOpHash}', {
+    command: 'show',
+    summary: 'One operation: what happened to it, and what to do where it went wrong',
+    who: 'either',
+    role: 'viewer',
+    answer: listed.extend({
+      /** Its fields, not packed, whatever its EntryPoint. */
+      operation: z.record(z.string(), z.unknown()),
+      /** The calls that its account makes; null where its call data is of no account that is known. */
+      calls: z.array(call).nullable(),
+      /** The codes of its data suffix (ERC-8021), which its sender wrote; null = it has none. */
+      attribution: z
+        .object({ schema: z.enum(attributionSchemas), codes: z.array(z.string()) })
+        .nullable(),
+      timeline: z.array(timelineEntry),
+      explanation: explanation.nullable(),
+    }),
+    async run({ context, caller, params }) {
+      const { chainId: chain, userOpHash } = params
+      const wanted = userOpHash.toLowerCase() as Hex
+      const record = await findOperationRecord(context.database, chain, wanted, caller.accountId)
+      if (record === undefined) throw new NotFoundError('Operation')
+      const { operation, inclusion } = record
+      const trouble = troubleOf(record)
+      const ending = {
+        success: inclusion?.success ?? null,
+        actual_gas_cost: inclusion?.actual_gas_cost ?? null,
+        transaction_hash: inclusion?.transaction_hash ?? null,
+      }
+      const whole = storedOperation(operation.operation)
+      return {
+        ...encodeListed({ ...operation, ...ending }),
+        operation: encodeOperation(whole, '0.7'),
+        calls: describeCalls(whole.callData) ?? null,
+        attribution: readAttribution(whole.callData)?.attribution ?? null,
+        timeline: timelineOf(record),
+        explanation: trouble === null ? null : (explain(trouble) ?? null),
+      }
+    },
+  }),
+]
 
 /** What an answer means, in the words that every client shows. */
 const MEANING =
@@ -85,32 +243,38 @@ function refusalOf(state: string | undefined): string {
     : `The operation is ${state} already; nothing was changed.`
 }
 
-export const cancelRoutes: readonly Route[] = serve(contracts.cancel)({
-  async 'POST /operations/{chainId}/{userOpHash}/cancel'({
-    context: { database },
-    change,
-    caller,
-    params,
-  }) {
-    const wanted = lower<Hex>(params.userOpHash) ?? '0x'
-    const { chainId: chain } = params
-    await change(async ({ trx, record }) => {
-      const owner = await findOperationOwner(trx, chain, wanted)
-      const isStranger = caller.accountId !== undefined && owner?.accountId !== caller.accountId
-      if (owner === undefined || isStranger) throw new NotFoundError('Operation')
-      const before = await requestCancellation(trx, chain, wanted, 'owner')
-      if (before !== 'pooled') throw new ConflictError(refusalOf(before))
-      await record({
-        action: 'operation.cancel',
-        objectId: wanted,
-        ...owner,
-        before: { chainId: chain, state: before },
+export const cancelRoutes = [
+  route('POST /operations/{chainId}/{userOpHash}/cancel', {
+    summary: 'Take back an operation that is in no signed bundle yet',
+    who: 'either',
+    role: 'developer',
+    body: z.strictObject({}),
+    answer: z.object({
+      state: z.literal('dropped'),
+      code: z.literal('CANCELLED'),
+      meaning: z.string(),
+    }),
+    async run({ context: { database }, change, caller, params }) {
+      const wanted = lower<Hex>(params.userOpHash) ?? '0x'
+      const { chainId: chain } = params
+      await change(async ({ trx, record }) => {
+        const owner = await findOperationOwner(trx, chain, wanted)
+        const isStranger = caller.accountId !== undefined && owner?.accountId !== caller.accountId
+        if (owner === undefined || isStranger) throw new NotFoundError('Operation')
+        const before = await requestCancellation(trx, chain, wanted, 'owner')
+        if (before !== 'pooled') throw new ConflictError(refusalOf(before))
+        await record({
+          action: 'operation.cancel',
+          objectId: wanted,
+          ...owner,
+          before: { chainId: chain, state: before },
+        })
       })
-    })
-    await announceOperations(database, chain)
-    return { state: 'dropped', code: 'CANCELLED', meaning: MEANING }
-  },
-})
+      await announceOperations(database, chain)
+      return { state: 'dropped', code: 'CANCELLED', meaning: MEANING } as const
+    },
+  }),
+]
 
 /** The version whose fields the operation has: those of a record are not packed, whatever its EntryPoint. */
 function shapeOf(
@@ -121,27 +285,48 @@ function shapeOf(
   return versionFacts[version].packsEntities && !isPacked ? '0.7' : version
 }
 
-export const simulateRoutes: readonly Route[] = serve(contracts.simulate)({
-  async 'POST /apps/{appId}/simulate'({ context, app, body, simulate, logger }) {
-    const chain = servedChain(context, body.chainId)
-    const entryPoint = decodeEntryPoint(body.entryPoint, 'entryPoint', chain)
-    const operation = decodeOperation(
-      body.operation,
-      'operation',
-      shapeOf(body.operation, entryPoint),
-    )
-    const options = { appId: app.id, simulateExecution: body.execution }
-    try {
-      const userOpHash = await simulate(app.id, () => chain.check(entryPoint, operation, options))
-      const message = 'It would be taken, unless the limits of the pool are reached.'
-      const none = { code: null, rule: null, explanation: null }
-      return { accepted: true, userOpHash, message, ...none }
-    } catch (thrown) {
-      const { code, rule = null, message, status } = asPurserError(thrown, logger)
-      // Our own trouble says nothing about the operation.
-      if (status >= 500 || status === 429) throw thrown
-      const known = explainError({ code, rule }) ?? null
-      return { accepted: false, userOpHash: null, code, rule, message, explanation: known }
-    }
-  },
-})
+/** Operations as they are sent, or as a record has them: pasted from a log, a wallet or a refusal. */
+export const simulateRoutes = [
+  route('POST /apps/{appId}/simulate', {
+    summary: 'Whether a signed operation would be taken now, and why not; keeps nothing',
+    role: 'developer',
+    body: z.strictObject({
+      chainId: z.int().positive(),
+      entryPoint: address,
+      operation: z.record(z.string(), z.unknown()),
+      /** Also run its call, and refuse it where that reverts. */
+      execution: z.boolean().default(true),
+    }),
+    answer: z.object({
+      accepted: z.boolean(),
+      userOpHash: z.string().nullable(),
+      /** The JSON-RPC error that sending it would give; null where it would be taken. */
+      code: z.int().nullable(),
+      rule: z.string().nullable(),
+      message: z.string(),
+      explanation: explanation.nullable(),
+    }),
+    async run({ context, app, body, simulate, logger }) {
+      const chain = servedChain(context, body.chainId)
+      const entryPoint = decodeEntryPoint(body.entryPoint, 'entryPoint', chain)
+      const operation = decodeOperation(
+        body.operation,
+        'operation',
+        shapeOf(body.operation, entryPoint),
+      )
+      const options = { appId: app.id, simulateExecution: body.execution }
+      try {
+        const userOpHash = await simulate(app.id, () => chain.check(entryPoint, operation, options))
+        const message = 'It would be taken, unless the limits of the pool are reached.'
+        const none = { code: null, rule: null, explanation: null }
+        return { accepted: true, userOpHash, message, ...none }
+      } catch (thrown) {
+        const { code, rule = null, message, status } = asPurserError(thrown, logger)
+        // Our own trouble says nothing about the operation.
+        if (status >= 500 || status === 429) throw thrown
+        const known = explainError({ code, rule }) ?? null
+        return { accepted: false, userOpHash: null, code, rule, message, explanation: known }
+      }
+    },
+  }),
+]

@@ -1,10 +1,19 @@
-import type { Address, Hex } from 'viem'
+import { z } from 'zod'
 import { InvalidFieldError } from '../../../base/errors/restErrors.js'
 import type { FeedMessage } from '../../../records/createFeeds.js'
 import { search } from '../../../records/search.js'
-import { contracts } from '../../contracts/contracts.js'
+import { chainId, hash, id, listOf, time, wei } from '../../../tenants/schemas.js'
+import { route } from '../../adminContext.js'
 import { eventStream } from '../eventStream.js'
-import { type Route, serve } from '../route.js'
+
+const count = z.string()
+
+const hit = z.object({
+  kind: z.string(),
+  id: z.string(),
+  appId: z.string().nullable(),
+  chainId: z.int().nullable(),
+})
 
 const DAY = 86_400_000
 
@@ -14,91 +23,154 @@ const MOST_BUCKETS = 180
 
 const HOUR = 3_600_000
 
-export const overviewRoutes: readonly Route[] = serve(contracts.overview)({
-  async 'GET /overview'({ context, caller, query }) {
-    const until = query.until === undefined ? new Date() : new Date(query.until)
-    const from = query.from === undefined ? new Date(until.getTime() - HOUR) : new Date(query.from)
-    const span = until.getTime() - from.getTime()
-    if (span <= 0 || span > LONGEST)
-      throw new InvalidFieldError('from', 'must be before `until`, at most 31 days')
-    const { step = Math.max(1, Math.ceil(span / 1_000 / 60)) } = query
-    if (span / 1_000 / step > MOST_BUCKETS)
-      throw new InvalidFieldError('step', `must make at most ${MOST_BUCKETS} steps`)
-    const chainIds = query.chainId === undefined ? [...context.chains.keys()] : [query.chainId]
-    const { accountId } = caller
-    const { appId } = query
-    const found = await context.overview({ accountId, appId, chainIds, from, until, step })
-    const { operations, inclusionSeconds, spend, refusals, refused } = found
-    const sum = (name: 'received' | 'included' | 'reverted' | 'dropped' | 'others' | 'replaced') =>
-      operations.reduce((total, bucket) => total + bucket[name], 0n)
-    const [received, included, reverted, dropped, replaced] = [
-      sum('received'),
-      sum('included'),
-      sum('reverted'),
-      sum('dropped'),
-      sum('replaced'),
-    ]
-    const ended = included + dropped
-    const totals = {
-      received,
-      included,
-      reverted,
-      dropped,
-      replaced,
-      inFlight: sum('others') - replaced,
-      refused: refused.requests,
-      notSponsored: refused.sponsorships,
-      success: ended === 0n ? null : Number(included - reverted) / Number(ended),
-      receivedPerSecond: Number(received) / (span / 1_000),
-      includedPerSecond: Number(included) / (span / 1_000),
-    }
-    const buckets = operations.map(({ replaced: _, ...bucket }) => bucket)
-    return { from, until, step, totals, operations: buckets, inclusionSeconds, spend, refusals }
-  },
-})
+/** What happened within a time, for people who ask what is going on. */
+export const overviewRoutes = [
+  route('GET /overview', {
+    summary: 'Operations by outcome, spend by app and refusals by code in steps of time',
+    who: 'either',
+    role: 'viewer',
+    query: z.strictObject({
+      from: time.optional(),
+      until: time.optional(),
+      /** Seconds of one step. */
+      step: z.coerce.number<number>().int().min(1).max(2_678_400).optional(),
+      appId: id.optional(),
+      chainId: chainId.optional(),
+    }),
+    answer: z.object({
+      from: time,
+      until: time,
+      step: z.int(),
+      operations: z.array(
+        z.object({
+          at: time,
+          received: count,
+          included: count,
+          reverted: count,
+          dropped: count,
+          others: count,
+        }),
+      ),
+      totals: z.object({
+        received: count,
+        included: count,
+        reverted: count,
+        dropped: count,
+        replaced: count,
+        inFlight: count,
+        /** Requests that were answered with an error. */
+        refused: count,
+        /** Decisions against a sponsorship. */
+        notSponsored: count,
+        /** Of those that ended: the share that was included and did not revert; null without any. */
+        success: z.number().nullable(),
+        receivedPerSecond: z.number(),
+        includedPerSecond: z.number(),
+      }),
+      inclusionSeconds: z.object({ p50: z.number().nullable(), p95: z.number().nullable() }),
+      spend: z.array(z.object({ at: time, appId: id, wei })),
+      refusals: z.array(z.object({ code: z.string(), count })),
+    }),
+    async run({ context, caller, query }) {
+      const until = query.until === undefined ? new Date() : new Date(query.until)
+      const from =
+        query.from === undefined ? new Date(until.getTime() - HOUR) : new Date(query.from)
+      const span = until.getTime() - from.getTime()
+      if (span <= 0 || span > LONGEST)
+        throw new InvalidFieldError('from', 'must be before `until`, at most 31 days')
+      const { step = Math.max(1, Math.ceil(span / 1_000 / 60)) } = query
+      if (span / 1_000 / step > MOST_BUCKETS)
+        throw new InvalidFieldError('step', `must make at most ${MOST_BUCKETS} steps`)
+      const chainIds = query.chainId === undefined ? [...context.chains.keys()] : [query.chainId]
+      const { accountId } = caller
+      const { appId } = query
+      const found = await context.overview({ accountId, appId, chainIds, from, until, step })
+      const { operations, inclusionSeconds, spend, refusals, refused } = found
+      const sum = (
+        name: 'received' | 'included' | 'reverted' | 'dropped' | 'others' | 'replaced',
+      ) => operations.reduce((total, bucket) => total + bucket[name], 0n)
+      const [received, included, reverted, dropped, replaced] = [
+        sum('received'),
+        sum('included'),
+        sum('reverted'),
+        sum('dropped'),
+        sum('replaced'),
+      ]
+      const ended = included + dropped
+      const totals = {
+        received,
+        included,
+        reverted,
+        dropped,
+        replaced,
+        inFlight: sum('others') - replaced,
+        refused: refused.requests,
+        notSponsored: refused.sponsorships,
+        success: ended === 0n ? null : Number(included - reverted) / Number(ended),
+        receivedPerSecond: Number(received) / (span / 1_000),
+        includedPerSecond: Number(included) / (span / 1_000),
+      }
+      const buckets = operations.map(({ replaced: _, ...bucket }) => bucket)
+      return { from, until, step, totals, operations: buckets, inclusionSeconds, spend, refusals }
+    },
+  }),
+]
 
-/** A time of a query as a Date. */
-export function dateOf(text: string | undefined): Date | undefined {
-  return text === undefined ? undefined : new Date(text)
-}
+export const searchRoutes = [
+  route('GET /search', {
+    summary: 'What a hash, an address or an id names, of the account',
+    who: 'either',
+    role: 'viewer',
+    query: z.strictObject({
+      q: z
+        .string()
+        .regex(
+          /^(0x[0-9a-fA-F]{64}|0x[0-9a-fA-F]{40}|[0-9a-fA-F-]{36})$/,
+          'must be a hash, an address or an id',
+        ),
+    }),
+    answer: listOf(hit),
+    async run({ context, caller, query: { q } }) {
+      const { database, chains } = context
+      const hits = await search(database, caller.accountId, [...chains.keys()], q)
+      return {
+        items: hits.map((each) => ({
+          ...each,
+          chainId: each.chainId === null ? null : Number(each.chainId),
+        })),
+      }
+    },
+  }),
+]
 
-/** An address or a hash as the database has it. */
-export function lower<Text extends Address | Hex = Address>(
-  text: string | undefined,
-): Text | undefined {
-  return text?.toLowerCase() as Text | undefined
-}
-
-export const searchRoutes: readonly Route[] = serve(contracts.search)({
-  async 'GET /search'({ context, caller, query: { q } }) {
-    const { database, chains } = context
-    const hits = await search(database, caller.accountId, [...chains.keys()], q)
-    return {
-      items: hits.map((each) => ({
-        ...each,
-        chainId: each.chainId === null ? null : Number(each.chainId),
-      })),
-    }
-  },
-})
-
-export const streamRoutes: readonly Route[] = serve(contracts.stream)({
-  async 'GET /apps/{appId}/stream'({
-    context,
-    accountId,
-    app,
-    connection: { lastEventId, isStillLetIn, cut },
-  }) {
-    const since = /^\d{1,15}$/.test(lastEventId ?? '') ? Number(lastEventId) : undefined
-    const query = { accountId, appId: app.id, since }
-    return eventStream({
-      isStillLetIn,
-      cut,
-      begin: ({ send, end }) =>
-        context.feeds.watch(query, { send: (message) => send(eventOf(message)), end }),
-    })
-  },
-})
+export const streamRoutes = [
+  route('GET /apps/{appId}/stream', {
+    summary: 'Server-sent events: operations of the app whose state changed, once a second at most',
+    role: 'viewer',
+    format: 'events',
+    /** The data of the event `changes`. */
+    answer: z.object({
+      items: z.array(
+        z.object({
+          chainId: z.int(),
+          userOpHash: hash,
+          state: z.enum(['pooled', 'bundled', 'included', 'dropped', 'replaced']),
+        }),
+      ),
+      more: z.boolean(),
+    }),
+    async run({ context, accountId, app, connection: { lastEventId, isStillLetIn, cut } }) {
+      const since = /^\d{1,15}$/.test(lastEventId ?? '') ? Number(lastEventId) : undefined
+      const query = { accountId, appId: app.id, since }
+      return eventStream({
+        isStillLetIn,
+        cut,
+        begin: ({ send, end }) =>
+          context.feeds.watch(query, { send: (message) => send(eventOf(message)), end }),
+      })
+    },
+  }),
+]
 
 function eventOf({ id, items, more }: FeedMessage): string {
   const data = {

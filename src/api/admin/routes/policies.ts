@@ -1,9 +1,12 @@
+import { z } from 'zod'
 import { defined } from '../../../base/defined.js'
 import { RateLimitError } from '../../../base/errors/limitErrors.js'
 import { unixNow } from '../../../base/unixNow.js'
+import { MOST_TRIED } from '../../../base/vocabulary.js'
 import type { Draft } from '../../../erc4337/draft.js'
 import type { EntryPoint } from '../../../erc4337/entryPoint.js'
 import { createPolicies, type PolicyView } from '../../../paymaster/policy/managePolicies.js'
+import { budgetSubjects } from '../../../paymaster/policy/policy.js'
 import {
   termsMistakes,
   termsSchema,
@@ -15,13 +18,83 @@ import {
   type TriedRecord,
   tryOnRecords,
 } from '../../../records/tryOnRecords.js'
-import { contracts } from '../../contracts/contracts.js'
+import { address, done, hash, id, listOf, name, time } from '../../../tenants/schemas.js'
+import { route } from '../../adminContext.js'
 import { decodeEntryPoint } from '../../dialects/decode/entryPoint.js'
 import { decodePartialOperation } from '../../dialects/decode/operation.js'
 import { inferEntryPoint } from '../../dialects/decode/paymasterRequest.js'
 import type { DecodeContext } from '../../dialects/decode/values.js'
-import { type Route, serve } from '../route.js'
 import { servedChain } from './chains.js'
+
+const policy = z.object({
+  policyId: id,
+  /** null = binds all apps of the account */
+  appId: id.nullable(),
+  name: z.string(),
+  active: z.boolean(),
+  position: z.int(),
+  /** As they were written. */
+  terms: z.record(z.string(), z.unknown()),
+  createdAt: time,
+  updatedAt: time,
+})
+
+const settings = z.strictObject({
+  name,
+  active: z.boolean(),
+  /** Smaller ones are asked first. */
+  position: z.int().min(0).max(1_000_000),
+  terms: termsSchema,
+})
+
+const against = z.union([
+  /** The newest so many operations of the app. */
+  z.strictObject({ last: z.int().min(1).max(MOST_TRIED) }),
+  z.strictObject({ decisionId: id }),
+  z.strictObject({ refusalId: id }),
+  z.strictObject({
+    operation: z.strictObject({
+      chainId: z.int().positive(),
+      entryPoint: address,
+      operation: z.record(z.string(), z.unknown()),
+    }),
+  }),
+])
+
+const verdict = z.object({
+  rule: z.string(),
+  passes: z.boolean(),
+  code: z.string().nullable(),
+  message: z.string().nullable(),
+})
+
+const item = z.object({
+  chainId: z.int(),
+  userOpHash: hash.nullable(),
+  sender: address,
+  /** When it was sent; null = it was tried as if it came now. */
+  at: z.iso.datetime().nullable(),
+  passes: z.boolean(),
+  /** Those of the first rule that refuses; null where none does. */
+  rule: z.string().nullable(),
+  code: z.string().nullable(),
+  message: z.string().nullable(),
+  /** What was said then; null where nobody asked for a sponsorship. */
+  before: z
+    .object({
+      decisionId: id.nullable(),
+      sponsored: z.boolean(),
+      code: z.string(),
+      message: z.string(),
+    })
+    .nullable(),
+})
+
+/** Of a member of the terms; an empty path = of all of them. */
+const finding = z.object({ path: z.string(), message: z.string() })
+
+/** In the unit: wei, millionths of a USD, or operations. */
+const amount = z.string()
 
 /** Terms are stored as they were written, so what the schema understood is not what goes on. */
 function asWritten(body: object, raw: unknown): object {
@@ -39,70 +112,154 @@ function entryOf(accountId: string, { policyId, appId }: PolicyView) {
   }
 }
 
-export const policyRoutes: readonly Route[] = serve(contracts.policy)({
-  'GET /policies': ({ context, accountId, query: { appId } }) =>
-    createPolicies(context.database).list(accountId, appId),
-  'POST /policies': ({ change, accountId, body, raw }) =>
-    change(async ({ trx, record }) => {
-      const after = await createPolicies(trx).create(accountId, asWritten(body, raw))
-      await record({ action: 'policy.create', ...entryOf(accountId, after), after })
-      return after
-    }),
-  'GET /policies/{policyId}': ({ context, accountId, params: { policyId } }) =>
-    createPolicies(context.database).get(accountId, policyId),
-  'PATCH /policies/{policyId}': ({ change, accountId, params: { policyId }, body, raw }) =>
-    change(async ({ trx, record }) => {
-      const policies = createPolicies(trx)
-      const before = await policies.get(accountId, policyId)
-      const after = await policies.update(accountId, policyId, asWritten(body, raw))
-      await record({ action: 'policy.update', ...entryOf(accountId, after), before, after })
-      return after
-    }),
-  'DELETE /policies/{policyId}': ({ change, accountId, params: { policyId } }) =>
-    change(async ({ trx, record }) => {
-      const policies = createPolicies(trx)
-      const before = await policies.get(accountId, policyId)
-      await policies.remove(accountId, policyId)
-      await record({ action: 'policy.delete', ...entryOf(accountId, before), before })
-      return true
-    }),
-})
+/** Rules and budgets, of the account or of one app. */
+export const policyRoutes = [
+  route('GET /policies', {
+    command: 'list',
+    summary: 'The policies of the account in the order in which they are asked',
+    role: 'viewer',
+    query: z.strictObject({ appId: id.optional() }),
+    answer: listOf(policy),
+    run: ({ context, accountId, query: { appId } }) =>
+      createPolicies(context.database).list(accountId, appId),
+  }),
+  route('POST /policies', {
+    command: 'create',
+    summary: 'Make a policy, of an app or (appId null) of the whole account',
+    role: 'admin',
+    status: 201,
+    body: settings.partial().extend({ appId: id.nullable(), name }),
+    answer: policy,
+    run: ({ change, accountId, body, raw }) =>
+      change(async ({ trx, record }) => {
+        const after = await createPolicies(trx).create(accountId, asWritten(body, raw))
+        await record({ action: 'policy.create', ...entryOf(accountId, after), after })
+        return after
+      }),
+  }),
+  route('GET /policies/{policyId}', {
+    command: 'show',
+    summary: 'One policy',
+    role: 'viewer',
+    answer: policy,
+    run: ({ context, accountId, params: { policyId } }) =>
+      createPolicies(context.database).get(accountId, policyId),
+  }),
+  route('PATCH /policies/{policyId}', {
+    command: 'edit',
+    summary: 'Change a policy; terms are replaced whole, counters of kept budgets stay',
+    role: 'admin',
+    body: settings.partial(),
+    answer: policy,
+    run: ({ change, accountId, params: { policyId }, body, raw }) =>
+      change(async ({ trx, record }) => {
+        const policies = createPolicies(trx)
+        const before = await policies.get(accountId, policyId)
+        const after = await policies.update(accountId, policyId, asWritten(body, raw))
+        await record({ action: 'policy.update', ...entryOf(accountId, after), before, after })
+        return after
+      }),
+  }),
+  route('DELETE /policies/{policyId}', {
+    command: 'delete',
+    summary: 'Delete a policy with its counters',
+    role: 'admin',
+    answer: done,
+    run: ({ change, accountId, params: { policyId } }) =>
+      change(async ({ trx, record }) => {
+        const policies = createPolicies(trx)
+        const before = await policies.get(accountId, policyId)
+        await policies.remove(accountId, policyId)
+        await record({ action: 'policy.delete', ...entryOf(accountId, before), before })
+        return true
+      }),
+  }),
+]
 
 /** The most mistakes that an answer lists; the terms may hold 10,000 senders. */
 const MOST_MISTAKES = 100
 
 /** Policies before they bind anybody. */
-export const policyTrialRoutes: readonly Route[] = serve(contracts.policyTrial)({
-  async 'POST /policies/check'({ context, accountId, body: { terms, of, ...place } }) {
-    const errors = termsMistakes(terms, { isOfApp: of === 'app' })
-    if (errors.length > 0)
-      return { valid: false, errors: errors.slice(0, MOST_MISTAKES), warnings: [] }
-    const policies =
-      of === 'app' && place.appId !== undefined
-        ? await createPolicies(context.database).list(accountId, place.appId)
-        : []
-    const around = { now: unixNow(), served: context.chainIds, ...neighboursOf(policies, place) }
-    const warnings = termsWarnings(termsSchema.parse(terms), around)
-    return { valid: true, errors, warnings: [...warnings] }
-  },
-  async 'POST /apps/{appId}/policies/try'({ context, accountId, app, body }) {
-    const { terms, policyId } = body
-    const request = { accountId, appId: app.id, terms, policyId, against: body.against }
-    const { items, unevaluated } = await inTurn(accountId, () =>
-      tryOnRecords(context.database, request, (pasted) =>
-        readPasted(pasted, servedChain(context, pasted.chainId)),
+export const policyTrialRoutes = [
+  route('POST /policies/check', {
+    summary: 'Whether terms are well-formed and can ever pass; keeps nothing',
+    role: 'developer',
+    body: z.strictObject({
+      terms: z.unknown().refine((terms) => terms !== undefined, 'must be there'),
+      /** The owner of the policy: budgets per account are for the account's. */
+      of: z.enum(['app', 'account']).default('app'),
+      /** The app of the policy, whose other policies may leave nothing to it. */
+      appId: id.optional(),
+      /** The policy that the draft would replace. */
+      policyId: id.optional(),
+      /** Its place among the others; absent = that of the policy it replaces, or the last. */
+      position: z.int().min(0).max(1_000_000).optional(),
+    }),
+    answer: z.object({
+      valid: z.boolean(),
+      /** The first hundred. */
+      errors: z.array(finding),
+      /** Where well-formed terms can never pass, or surprise. */
+      warnings: z.array(finding),
+    }),
+    async run({ context, accountId, body: { terms, of, ...place } }) {
+      const errors = termsMistakes(terms, { isOfApp: of === 'app' })
+      if (errors.length > 0)
+        return { valid: false, errors: errors.slice(0, MOST_MISTAKES), warnings: [] }
+      const policies =
+        of === 'app' && place.appId !== undefined
+          ? await createPolicies(context.database).list(accountId, place.appId)
+          : []
+      const around = { now: unixNow(), served: context.chainIds, ...neighboursOf(policies, place) }
+      const warnings = termsWarnings(termsSchema.parse(terms), around)
+      return { valid: true, errors, warnings: [...warnings] }
+    },
+  }),
+  route('POST /apps/{appId}/policies/try', {
+    summary: 'What a draft of a policy would have said of operations; keeps nothing',
+    role: 'developer',
+    body: z.strictObject({
+      /** The draft; absent = the stored policy as it is. */
+      terms: termsSchema.optional(),
+      /** The policy that it would replace, whose counters count; absent = nothing is used yet. */
+      policyId: id.optional(),
+      against,
+    }),
+    answer: z.object({
+      tried: z.int(),
+      passed: z.int(),
+      /** By the code of the first refusal, the most frequent first. */
+      refused: z.array(z.object({ code: z.string(), count: z.int() })),
+      /** Of these operations, what was said then. */
+      before: z.object({ sponsored: z.int(), refused: z.int(), unasked: z.int() }),
+      /** Of each rule, where one operation was tried. */
+      verdicts: z.array(verdict).nullable(),
+      /** The parts of the draft that were not applied. */
+      unevaluated: z.array(
+        z.enum(['webhooks', 'budgetsInUsd', 'budgetsOfAmounts', 'fees', 'validity']),
       ),
-    )
-    const tried = items.map(encodeTried)
-    const [only] = items
-    return {
-      ...summaryOf(tried),
-      verdicts: items.length === 1 && only !== undefined ? verdictsOf(only) : null,
-      unevaluated,
-      items: tried,
-    }
-  },
-})
+      /** The newest last. */
+      items: z.array(item),
+    }),
+    async run({ context, accountId, app, body }) {
+      const { terms, policyId } = body
+      const request = { accountId, appId: app.id, terms, policyId, against: body.against }
+      const { items, unevaluated } = await inTurn(accountId, () =>
+        tryOnRecords(context.database, request, (pasted) =>
+          readPasted(pasted, servedChain(context, pasted.chainId)),
+        ),
+      )
+      const tried = items.map(encodeTried)
+      const [only] = items
+      return {
+        ...summaryOf(tried),
+        verdicts: items.length === 1 && only !== undefined ? verdictsOf(only) : null,
+        unevaluated,
+        items: tried,
+      }
+    },
+  }),
+]
 
 /** The active policies of an app around the place of a draft; a new one is asked behind those of its position. */
 function neighboursOf(
@@ -128,6 +285,7 @@ function neighboursOf(
 
 /** Trials in this process at once: each may hold 8 MB of call data. */
 const MOST_AT_ONCE = 8
+
 const accountsInTurn = new Set<string>()
 
 /** Runs a trial unless one of the account, or as many as may, are under way. Throws RateLimitError. */
@@ -219,7 +377,25 @@ function costOf(draft: Draft, entryPoint: EntryPoint): bigint | undefined {
   })
 }
 
-export const budgetRoutes: readonly Route[] = serve(contracts.budget)({
-  'GET /policies/{policyId}/budgets': ({ context: { database }, accountId, params }) =>
-    createPolicies(database).budgets(accountId, params.policyId),
-})
+export const budgetRoutes = [
+  route('GET /policies/{policyId}/budgets', {
+    summary: 'What is used of each budget of a policy now, and by whom',
+    role: 'viewer',
+    answer: listOf(
+      z.object({
+        per: z.enum(budgetSubjects),
+        unit: z.enum(['wei', 'usd', 'count']),
+        window: z.string(),
+        limit: amount,
+        /** Unix seconds; 0 = the window has no beginning. */
+        since: z.int(),
+        /** Unix seconds: when the window begins anew; null = it moves, or never ends. */
+        until: z.int().nullable(),
+        /** The ten that used most: reserved or settled, and of that settled. */
+        subjects: z.array(z.object({ subject: z.string(), used: amount, settled: amount })),
+      }),
+    ),
+    run: ({ context: { database }, accountId, params }) =>
+      createPolicies(database).budgets(accountId, params.policyId),
+  }),
+]

@@ -1,12 +1,55 @@
+import { z } from 'zod'
 import { defined } from '../../../base/defined.js'
 import { explain, explainError } from '../../../base/errors/explain.js'
 import { InvalidFieldError, NotFoundError } from '../../../base/errors/restErrors.js'
+import { camelCased } from '../../../db/camelCased.js'
 import { isUuid } from '../../../db/uuid.js'
 import { findRefusal, listRefusals, type StoredRefusal } from '../../../records/refusals.js'
-import { contracts } from '../../contracts/contracts.js'
-import { camelCased } from '../camelCased.js'
-import { type Route, serve } from '../route.js'
-import { dateOf, lower } from './overview.js'
+import { dateOf, lower } from '../../../tenants/route.js'
+import {
+  address,
+  chainId,
+  explanation,
+  id,
+  pageOf,
+  pageQuery,
+  time,
+} from '../../../tenants/schemas.js'
+import { route } from '../../adminContext.js'
+
+const refusal = z.object({
+  refusalId: id,
+  at: time,
+  appId: id,
+  keyId: id,
+  chainId: z.int(),
+  method: z.string(),
+  entryPoint: address.nullable(),
+  sender: address.nullable(),
+  nonce: z.string().nullable(),
+  /** The JSON-RPC code, the rule that decided and the message, as they were answered. */
+  code: z.int(),
+  rule: z.string().nullable(),
+  message: z.string(),
+  requestId: z.string(),
+})
+
+const refusalQuery = pageQuery.extend({
+  appId: id.optional(),
+  chainId: chainId.optional(),
+  method: z
+    .string()
+    .regex(/^\w{1,60}$/)
+    .optional(),
+  code: z.coerce.number<number>().int().min(-40_000).max(40_000).optional(),
+  rule: z
+    .string()
+    .regex(/^[A-Z0-9_-]{1,40}$/)
+    .optional(),
+  sender: address.optional(),
+  from: time.optional(),
+  until: time.optional(),
+})
 
 function encodeRefusal(stored: StoredRefusal) {
   return { ...camelCased(stored), refusalId: stored.id }
@@ -16,37 +59,62 @@ function parsed(text: string | null): unknown {
   return text === null ? null : JSON.parse(text)
 }
 
-export const refusalRoutes: readonly Route[] = serve(contracts.refusal)({
-  async 'GET /refusals'({
-    context,
-    caller,
-    query: { limit, before, sender, from, until, ...same },
-  }) {
-    const filter = defined({
-      ...same,
-      accountId: caller.accountId,
-      sender: lower(sender),
-      from: dateOf(from),
-      until: dateOf(until),
-    })
-    if (before !== undefined && !isUuid(before))
-      throw new InvalidFieldError('before', 'must be the `next` of an earlier answer')
-    const { items, next } = await listRefusals(context.database, filter, { limit, before })
-    return { items: items.map(encodeRefusal), next }
-  },
-  async 'GET /refusals/{refusalId}'({ context, caller, params }) {
-    const stored = await findRefusal(context.database, params.refusalId, caller.accountId)
-    if (stored === undefined) return undefined
-    return {
-      ...encodeRefusal(stored),
-      data: parsed(stored.data),
-      request: parsed(stored.request),
-      explanation: explainError(stored) ?? null,
-    }
-  },
-  async 'GET /explain'({ query: { code } }) {
-    const known = explain(code)
-    if (known === undefined) throw new NotFoundError('Code')
-    return known
-  },
-})
+/** Requests about operations that were answered with an error, and what a code means. */
+export const refusalRoutes = [
+  route('GET /refusals', {
+    command: 'list',
+    summary: "Requests of the account's apps about operations that were refused, newest first",
+    who: 'either',
+    role: 'viewer',
+    query: refusalQuery,
+    answer: pageOf(refusal),
+    async run({ context, caller, query: { limit, before, sender, from, until, ...same } }) {
+      const filter = defined({
+        ...same,
+        accountId: caller.accountId,
+        sender: lower(sender),
+        from: dateOf(from),
+        until: dateOf(until),
+      })
+      if (before !== undefined && !isUuid(before))
+        throw new InvalidFieldError('before', 'must be the `next` of an earlier answer')
+      const { items, next } = await listRefusals(context.database, filter, { limit, before })
+      return { items: items.map(encodeRefusal), next }
+    },
+  }),
+  route('GET /refusals/{refusalId}', {
+    command: 'show',
+    summary: 'One refused request: what was asked, what was answered, and what to do',
+    who: 'either',
+    role: 'viewer',
+    answer: refusal.extend({
+      /** `error.data` of the answer. */
+      data: z.unknown(),
+      /** The parameters of the request; null where they were longer than what is kept. */
+      request: z.unknown(),
+      explanation: explanation.nullable(),
+    }),
+    async run({ context, caller, params }) {
+      const stored = await findRefusal(context.database, params.refusalId, caller.accountId)
+      if (stored === undefined) return undefined
+      return {
+        ...encodeRefusal(stored),
+        data: parsed(stored.data),
+        request: parsed(stored.request),
+        explanation: explainError(stored) ?? null,
+      }
+    },
+  }),
+  route('GET /explain', {
+    summary: 'What a code means, who can fix it, and how: AA25, STO-021, BUDGET_EXCEEDED, -32508',
+    who: 'either',
+    role: 'viewer',
+    query: z.strictObject({ code: z.string().regex(/^[A-Z0-9_-]{1,60}$/, 'must be a code') }),
+    answer: explanation,
+    async run({ query: { code } }) {
+      const known = explain(code)
+      if (known === undefined) throw new NotFoundError('Code')
+      return known
+    },
+  }),
+]

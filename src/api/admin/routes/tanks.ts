@@ -1,6 +1,8 @@
 import type { Address } from 'viem'
+import { z } from 'zod'
 import { ChainNotStartedError } from '../../../base/errors/requestErrors.js'
 import { ConflictError, InvalidFieldError, NotFoundError } from '../../../base/errors/restErrors.js'
+import { camelCased } from '../../../db/camelCased.js'
 import { zeroAddress } from '../../../erc4337/encoding/constants.js'
 import { createFunds, type FundState, type Funds } from '../../../paymaster/funds.js'
 import { alarmSince } from '../../../paymaster/ledger/alarms.js'
@@ -17,11 +19,51 @@ import {
   listTanksOfApp,
   type StoredTank,
 } from '../../../paymaster/ledger/tanks.js'
+import type { RouteRequest } from '../../../tenants/route.js'
+import { address, id, listOf, name, time, wei } from '../../../tenants/schemas.js'
 import type { AdminContext } from '../../adminContext.js'
-import { contracts } from '../../contracts/contracts.js'
-import { camelCased } from '../camelCased.js'
-import { type Route, type RouteRequest, serve } from '../route.js'
+import { route } from '../../adminContext.js'
 import { servedChain } from './chains.js'
+
+const tank = z.object({
+  id,
+  appId: id,
+  chainId: z.int(),
+  entryPoint: address,
+  /** gas: gives it; token: takes tokens for it. */
+  kind: z.enum(['gas', 'token']),
+  address,
+  owner: address,
+  /** wei in the EntryPoint at a head of the last seconds; null = this Purser does not serve the chain. */
+  deposit: wei.nullable(),
+  /** wei of the deposit that are reserved for sponsorships. */
+  locked: wei.nullable(),
+  /** The pace of the last week: wei that a day costs, and days that the rest lasts; days null = for ever. */
+  runway: z.object({ daily: wei, days: z.number().nullable() }).nullable(),
+  /** Since when less is available than the alarm of the app's fund says. */
+  lowSince: time.nullable(),
+  createdAt: time,
+})
+
+const fund = z.object({
+  chainId: z.int(),
+  mode: z.enum(['tank', 'shared', 'native']),
+  /** wei, ever */
+  credited: wei,
+  alarmWei: wei,
+  alarmDays: z.int(),
+})
+
+/** What an app pays with on a chain. Amounts in wei. */
+const fundState = z.object({
+  mode: z.enum(['tank', 'shared', 'native']),
+  credit: z.object({
+    /** Credited and not spent; `locked` of it is reserved. */
+    balance: wei,
+    locked: wei,
+    available: wei,
+  }),
+})
 
 async function encodeTank(stored: StoredTank, appId: string, context: AdminContext) {
   const chainId = Number(stored.chain_id)
@@ -51,86 +93,141 @@ function encodeFund(stored: StoredFund) {
   return { chainId, mode, credited, alarmWei, alarmDays }
 }
 
-export const tankRoutes: readonly Route[] = serve(contracts.tank)({
-  async 'GET /tanks'({ context, accountId }) {
-    const stored = await listTanksOfAccount(context.database, accountId)
-    const ofApps = stored.flatMap((each) =>
-      each.app_id === null ? [] : [encodeTank(each, each.app_id, context)],
-    )
-    return Promise.all(ofApps)
-  },
-  async 'GET /apps/{appId}/tanks'({ context, app }) {
-    const stored = await listTanksOfApp(context.database, app.id)
-    return Promise.all(stored.map((each) => encodeTank(each, app.id, context)))
-  },
-  async 'GET /apps/{appId}/tanks/{tankId}'({ context, app, params: { tankId } }) {
-    const stored = await findTankById(context.database, app.id, tankId)
-    return stored && encodeTank(stored, app.id, context)
-  },
-  async 'POST /apps/{appId}/tanks'({ context, change, app, body }) {
-    const { chainId } = body
-    const { entryPoints } = servedChain(context, chainId)
-    const entryPoint = entryPoints.get(addressOf(body.entryPoint))
-    if (entryPoint === undefined)
-      throw new InvalidFieldError('entryPoint', `is none of ${[...entryPoints.keys()].join(', ')}`)
-    const owner = addressOf(body.owner)
-    if (owner === zeroAddress) throw new InvalidFieldError('owner', 'must be able to withdraw')
-    const made = await change(async ({ trx, record }) => {
-      const known = await findTank(trx, app.id, chainId, entryPoint.address, 'gas')
-      if (known !== undefined)
-        throw new ConflictError(`The app has the tank ${known.address} there already.`)
-      const wanted = { appId: app.id, entryPoint, owner }
-      const stored = await context.registerTank(trx, chainId, wanted)
-      if (stored === undefined) throw new NotFoundError('Chain')
-      const { entry_point: at, kind, signer } = stored
-      await record({
-        action: 'tank.create',
-        objectId: stored.address,
-        appId: app.id,
-        accountId: app.accountId,
-        after: { chainId, entryPoint: at, kind, owner: stored.owner, signer },
-      })
-      return stored
-    })
-    return encodeTank(made, app.id, context)
-  },
-  async 'GET /apps/{appId}/tanks/{tankId}/deployment'({ context, app, params: { tankId } }) {
-    const stored = await findTankById(context.database, app.id, tankId)
-    if (stored === undefined) return undefined
-    const steps = await context.stepsOf(stored)
-    if (steps === undefined) throw new ChainNotStartedError(Number(stored.chain_id))
-    return [...steps]
-  },
-  'GET /apps/{appId}/funds': async ({ context, app }) =>
-    (await listFundsOfApp(context.database, app.id)).map(encodeFund),
-  'PATCH /apps/{appId}/funds/{chainId}': ({ change, app, params: { chainId }, body }) =>
-    change(async ({ trx, record }) => {
-      const before = await findFund(trx, app.id, chainId)
-      const after = await putFund(trx, app.id, chainId, {
-        ...(body.alarmWei !== undefined && { alarmWei: BigInt(body.alarmWei) }),
-        ...(body.alarmDays !== undefined && { alarmDays: body.alarmDays }),
-      })
-      await record({
-        action: 'fund.update',
-        objectId: after.id,
-        appId: app.id,
-        accountId: app.accountId,
-        before: before && encodeFund(before),
-        after: encodeFund(after),
-      })
-      return encodeFund(after)
+/** Tanks are deployed, funded and withdrawn from by the holder of a key: a wallet, or a command. */
+export const tankRoutes = [
+  route('GET /tanks', {
+    summary: 'The tanks of all apps of the account, with what they hold and how long it lasts',
+    role: 'viewer',
+    answer: listOf(tank),
+    async run({ context, accountId }) {
+      const stored = await listTanksOfAccount(context.database, accountId)
+      const ofApps = stored.flatMap((each) =>
+        each.app_id === null ? [] : [encodeTank(each, each.app_id, context)],
+      )
+      return Promise.all(ofApps)
+    },
+  }),
+  route('GET /apps/{appId}/tanks', {
+    summary: 'The tanks of an app with their deposits',
+    role: 'viewer',
+    answer: listOf(tank),
+    async run({ context, app }) {
+      const stored = await listTanksOfApp(context.database, app.id)
+      return Promise.all(stored.map((each) => encodeTank(each, app.id, context)))
+    },
+  }),
+  route('GET /apps/{appId}/tanks/{tankId}', {
+    summary: 'One tank',
+    role: 'viewer',
+    answer: tank,
+    async run({ context, app, params: { tankId } }) {
+      const stored = await findTankById(context.database, app.id, tankId)
+      return stored && encodeTank(stored, app.id, context)
+    },
+  }),
+  route('POST /apps/{appId}/tanks', {
+    summary:
+      'Make a tank that gives gas; its address can be funded, and it signs once it is on the chain',
+    role: 'admin',
+    body: z.strictObject({
+      chainId: z.int().min(1),
+      entryPoint: address,
+      /** Who alone can withdraw; it cannot be changed. */
+      owner: address,
     }),
-})
+    answer: tank,
+    status: 201,
+    async run({ context, change, app, body }) {
+      const { chainId } = body
+      const { entryPoints } = servedChain(context, chainId)
+      const entryPoint = entryPoints.get(addressOf(body.entryPoint))
+      if (entryPoint === undefined)
+        throw new InvalidFieldError(
+          'entryPoint',
+          `is none of ${[...entryPoints.keys()].join(', ')}`,
+        )
+      const owner = addressOf(body.owner)
+      if (owner === zeroAddress) throw new InvalidFieldError('owner', 'must be able to withdraw')
+      const made = await change(async ({ trx, record }) => {
+        const known = await findTank(trx, app.id, chainId, entryPoint.address, 'gas')
+        if (known !== undefined)
+          throw new ConflictError(`The app has the tank ${known.address} there already.`)
+        const wanted = { appId: app.id, entryPoint, owner }
+        const stored = await context.registerTank(trx, chainId, wanted)
+        if (stored === undefined) throw new NotFoundError('Chain')
+        const { entry_point: at, kind, signer } = stored
+        await record({
+          action: 'tank.create',
+          objectId: stored.address,
+          appId: app.id,
+          accountId: app.accountId,
+          after: { chainId, entryPoint: at, kind, owner: stored.owner, signer },
+        })
+        return stored
+      })
+      return encodeTank(made, app.id, context)
+    },
+  }),
+  route('GET /apps/{appId}/tanks/{tankId}/deployment', {
+    summary:
+      'The transactions that a tank is missing on the chain, for any wallet; none = it is there',
+    role: 'viewer',
+    answer: listOf(
+      z.object({
+        puts: z.enum(['factory', 'code', 'tank']),
+        to: address,
+        data: z.string().regex(/^0x[0-9a-f]*$/),
+      }),
+    ),
+    async run({ context, app, params: { tankId } }) {
+      const stored = await findTankById(context.database, app.id, tankId)
+      if (stored === undefined) return undefined
+      const steps = await context.stepsOf(stored)
+      if (steps === undefined) throw new ChainNotStartedError(Number(stored.chain_id))
+      return [...steps]
+    },
+  }),
+  route('GET /apps/{appId}/funds', {
+    summary: 'What the app pays with on each chain, where that was set',
+    role: 'viewer',
+    answer: listOf(fund),
+    run: async ({ context, app }) =>
+      (await listFundsOfApp(context.database, app.id)).map(encodeFund),
+  }),
+  route('PATCH /apps/{appId}/funds/{chainId}', {
+    summary:
+      'Below what is available, in wei or in days of average use, tank.low is sent; 0 = never',
+    role: 'admin',
+    body: z.strictObject({ alarmWei: wei, alarmDays: z.int().min(0).max(3_650) }).partial(),
+    answer: fund,
+    run: ({ change, app, params: { chainId }, body }) =>
+      change(async ({ trx, record }) => {
+        const before = await findFund(trx, app.id, chainId)
+        const after = await putFund(trx, app.id, chainId, {
+          ...(body.alarmWei !== undefined && { alarmWei: BigInt(body.alarmWei) }),
+          ...(body.alarmDays !== undefined && { alarmDays: body.alarmDays }),
+        })
+        await record({
+          action: 'fund.update',
+          objectId: after.id,
+          appId: app.id,
+          accountId: app.accountId,
+          before: before && encodeFund(before),
+          after: encodeFund(after),
+        })
+        return encodeFund(after)
+      }),
+  }),
+]
 
 function encodeCredit({ mode, credit: { balance, locked, available } }: FundState) {
   return { mode, credit: { balance, locked, available } }
 }
 
 type FundRequest = Pick<
-  RouteRequest<ModeEndpoint, (typeof contracts.fund)[ModeEndpoint]>,
+  RouteRequest<AdminContext, '/{appId}/{chainId}'>,
   'context' | 'change' | 'app' | 'params'
 >
-type ModeEndpoint = 'PATCH /apps/{appId}/funds/{chainId}/mode'
 
 /** Changes the funds of any app on a configured chain. Throws InvalidFieldError, TankError. */
 function changeFunds(
@@ -157,11 +254,29 @@ function changeFunds(
   })
 }
 
-export const fundRoutes: readonly Route[] = serve(contracts.fund)({
-  'PATCH /apps/{appId}/funds/{chainId}/mode': ({ body, ...request }) =>
-    changeFunds(request, 'fund.update', (funds) => funds.setMode(request.app.id, body.mode)),
-  'POST /apps/{appId}/funds/{chainId}/credit': ({ body, ...request }) =>
-    changeFunds(request, 'fund.credit', (funds) =>
-      funds.credit(request.app.id, BigInt(body.wei), body.reference),
-    ),
-})
+/** Credit is the operator's money, and the mode says whose money is spent: both are the operator's to set. */
+export const fundRoutes = [
+  route('PATCH /apps/{appId}/funds/{chainId}/mode', {
+    summary: "What pays for an app's operations from the next sponsorship on",
+    who: 'operator',
+    body: z.strictObject({ mode: fundState.shape.mode }),
+    answer: fundState,
+    run: ({ body, ...request }) =>
+      changeFunds(request, 'fund.update', (funds) => funds.setMode(request.app.id, body.mode)),
+  }),
+  route('POST /apps/{appId}/funds/{chainId}/credit', {
+    summary: 'Give an app credit, or take back (negative) what is free; a reference counts once',
+    who: 'operator',
+    body: z.strictObject({
+      wei: z
+        .string()
+        .regex(/^-?[1-9]\d{0,29}$/, 'must be wei as a decimal number, negative to take'),
+      reference: name,
+    }),
+    answer: fundState,
+    run: ({ body, ...request }) =>
+      changeFunds(request, 'fund.credit', (funds) =>
+        funds.credit(request.app.id, BigInt(body.wei), body.reference),
+      ),
+  }),
+]

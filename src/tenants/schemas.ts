@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { roles } from '../../base/vocabulary.js'
-import { isSponsorIcon, sponsorIconRule } from '../../tenants/sponsorIcon.js'
-import { webhookDeadline } from '../../webhooks/webhookDeadline.js'
+import { roles } from '../base/vocabulary.js'
+import { isSponsorIcon, sponsorIconRule } from './sponsorIcon.js'
 
 export const id = z.uuid()
 export const time = z.iso.datetime()
@@ -20,7 +19,19 @@ export const name = z
 /** The id of a chain in a path or a query. */
 export const chainId = z.coerce.number<number>().int().min(1).max(Number.MAX_SAFE_INTEGER)
 
-export const appParams = z.object({ appId: id })
+/** The parameters of paths that are no UUID. */
+const params: Readonly<Record<string, z.ZodType>> = {
+  chainId,
+  userOpHash: hash,
+  bundleId: z.string().regex(/^\d{1,18}$/),
+}
+
+/** The schema of the parameters of a path: `{chainId}`. */
+export function paramsOf(path: string): z.ZodObject | undefined {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, param = '']) => param)
+  if (names.length === 0) return undefined
+  return z.object(Object.fromEntries(names.map((param) => [param, params[param] ?? id])))
+}
 
 /** Newest first. `next` of an answer is `before` of the next request. */
 export const pageQuery = z.strictObject({
@@ -142,18 +153,6 @@ export const key = z.object({
 })
 export const keyWithSecret = z.object({ key, apiKey: z.string() })
 
-export const webhookSettings = z.strictObject({
-  payload: z.enum(['plain', 'extended']),
-  onFailure: z.enum(['deny', 'approve']),
-  deadlineMs: z.int().min(webhookDeadline.shortest).max(webhookDeadline.longest),
-})
-export const webhook = z.object({
-  webhookId: id,
-  webhookUrl: z.string(),
-  requestType: z.enum(['GET', 'POST']),
-  active: z.boolean(),
-  ...webhookSettings.shape,
-})
 export const signingSecret = z.object({ signingSecret: z.string() })
 
 export const auditEntry = z.object({
