@@ -10,7 +10,6 @@ import type { Version } from '../src/erc4337/entryPoint.js'
 import type { Operation } from '../src/erc4337/operation.js'
 import type { Engine } from '../src/simulation/engine.js'
 import { createNodeEngine } from '../src/simulation/node/nodeEngine.js'
-import { createTraceEngine } from '../src/simulation/trace/traceEngine.js'
 import { findTracer } from '../src/simulation/tracer.js'
 import { silent } from '../test/support/logger.js'
 import { openEngine, openGround } from '../test/support/world/ground.js'
@@ -123,12 +122,10 @@ async function benchNode(chain: GroundChain, op: Operation): Promise<Row[]> {
   const bodies: Record<string, () => Promise<unknown>> = {
     'eth_call of handleOps': () => must(ethCall(node, request)),
   }
-  if (entryPoint.version === '0.6') {
-    bodies['node engine: validate'] = () => engine.validate(entryPoint, op)
-    bodies['node engine: execute'] = () => engine.execute(entryPoint, op)
-    bodies['node engine: measure'] = () =>
-      engine.measure(entryPoint, { ...op, maxFeePerGas: 1n, maxPriorityFeePerGas: 1n }, bounds)
-  }
+  bodies['node engine: validate'] = () => engine.validate(entryPoint, op)
+  bodies['node engine: execute'] = () => engine.execute(entryPoint, op)
+  bodies['node engine: measure'] = () =>
+    engine.measure(entryPoint, { ...op, maxFeePerGas: 1n, maxPriorityFeePerGas: 1n }, bounds)
   const rows: Row[] = []
   for (const [name, body] of Object.entries(bodies)) {
     const ms = await repeated(body)
@@ -140,7 +137,10 @@ async function benchNode(chain: GroundChain, op: Operation): Promise<Row[]> {
   const heads = await startHeadFollower({ node, definition, logger: silent })
   const tracer = await findTracer(node, entryPoint)
   if (tracer === undefined) throw new Error('the node does not trace')
-  const tracing = createTraceEngine({ node, heads, state: chain.engine.state, tracer })
+  const tracing = createNodeEngine({
+    node,
+    tracing: { node, heads, state: chain.engine.state, tracer },
+  })
   const trace = () => must(tracing.validate(entryPoint, op))
   const ms = await repeated(trace, [TRACES, TRACES])
   const before = requests()

@@ -134,6 +134,10 @@ export type CallLayout = {
   readonly validateUserOp: Hex
   readonly validatePaymasterUserOp: Hex
   readonly innerHandleOp: Hex
+  readonly getUserOpHash: Hex
+  readonly postOp: Hex
+  /** With this selector the account's call gets the whole operation; undefined where the version has none. */
+  readonly executeUserOp: Hex | undefined
   /** Positions in the input of innerHandleOp, in bytes, of prefund, preOpGas and the context's offset. */
   readonly prefundAt: number
   readonly preOpGasAt: number

@@ -18,15 +18,12 @@ export type VersionFacts = {
   readonly paymasterMaySignLate: boolean
   /** Whether bounds of validity with their top bit set are block numbers. */
   readonly hasBlockRanges: boolean
-  /** Whether the deployed contract has simulateValidation and simulateHandleOp, for any node to run. */
-  readonly hasSimulations: boolean
 }
 
 const packed = {
   packsEntities: false,
   hasPaymasterLimits: true,
   carriesAuthorization: true,
-  hasSimulations: false,
 } as const
 
 /**
@@ -40,7 +37,6 @@ const table = {
     carriesAuthorization: false,
     knowsDelegationMarker: false,
     paymasterMaySignLate: false,
-    hasSimulations: true,
     hasBlockRanges: false,
   },
   '0.7': {

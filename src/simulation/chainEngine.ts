@@ -22,7 +22,6 @@ import type { BundleRun, BundleTransaction } from './inProcess/runBundle.js'
 import { createNodeEngine } from './node/nodeEngine.js'
 import { createNodeWatch } from './nodeWatch.js'
 import type { Simulations } from './simulations.js'
-import { createTraceEngine } from './trace/traceEngine.js'
 import { findTracer } from './tracer.js'
 
 export type { BundleRun, BundleTransaction }
@@ -58,18 +57,19 @@ type Validator = Pick<Engine, 'validate'> & {
 
 /**
  * The engine of one chain. Each EntryPoint is first run in our EVM and on the node: where both agree to
- * the unit of gas our EVM is trusted, else an alarm is logged. Validations go as `choice` says. The node
- * traces those that our EVM cannot run, so that all rules can be checked all the same. Only a node
- * without tracers leaves no more than the outline of v0.6's own simulation. An operation that neither
- * can validate is refused with CannotSimulateError. Our EVM measures gas limits and executes wherever
- * it is trusted, as an untouched EntryPoint runs nothing that is not signed.
+ * the unit of gas our EVM is trusted, else an alarm is logged. Validations go as `choice` says. What our
+ * EVM cannot run is left to the node (`createNodeEngine`), which traces validations, so that all rules can be checked all the
+ * same; only a node without tracers leaves no more than an outline. Our EVM measures gas limits and executes wherever
+ * it is trusted and able.
  */
 export async function createChainEngine(context: ChainEngineContext): Promise<ChainEngine> {
   const { node, heads, entryPoints, choice, simulations, metrics, logger } = context
-  const simulating = createNodeEngine({ node })
   const state = await tryStateProvider({ ...context, onRules })
   const inProcess = state && engineOnBothSides(state, simulations)
-  const tracing = state && (await tryTraceEngine({ node, heads, state, entryPoints, logger }))
+  const tracer = entryPoints[0] && (await findTracer(node, entryPoints[0]))
+  logger.info({ tracer: tracer ?? 'none' }, 'how the node can trace validations')
+  const tracing = state && tracer && { node, heads, state, tracer }
+  const fallback = createNodeEngine({ node, tracing })
   if (state) announce(logger, state.rules())
   const agreed = await agreement({ node, state, logger }, entryPoints)
   let trusted = new Set(agreed.map(({ entryPoint }) => entryPoint))
@@ -104,8 +104,7 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
       validators.push({ ...inProcess, by: 'inProcess' })
     }
     if (choice === 'inProcess') return validators
-    if (tracing) validators.push({ ...tracing, by: 'trace' })
-    else if (entryPoint.hasSimulations) validators.push({ ...simulating, by: 'outline' })
+    validators.push({ ...fallback, by: tracing ? 'trace' : 'outline' })
     return validators
   }
 
@@ -129,7 +128,7 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
     throw refusal ?? new CannotSimulateError(UNTRUSTED)
   }
 
-  /** Our EVM where it is trusted and able, else the node's own simulation. */
+  /** Our EVM where it is trusted and able, else the node. */
   async function withEngine<R>(
     entryPoint: EntryPoint,
     use: (engine: Engine) => Promise<R>,
@@ -140,9 +139,9 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
       }
       return await use(inProcess)
     } catch (error) {
-      if (!canNodeTry(error) || !entryPoint.hasSimulations) throw error
+      if (!canNodeTry(error)) throw error
       logger.warn({ reason: error.message }, 'the node simulates instead of our EVM')
-      return use(simulating)
+      return use(fallback)
     }
   }
 
@@ -196,19 +195,6 @@ async function tryStateProvider(
     context.logger.error({ reason: error.message }, 'our EVM cannot run this chain')
     return undefined
   }
-}
-
-type TracerContext = Pick<ChainEngineContext, 'node' | 'heads' | 'entryPoints' | 'logger'> & {
-  readonly state: StateProvider
-}
-
-/** Undefined on a node that does not trace calls. */
-async function tryTraceEngine(context: TracerContext) {
-  const { node, entryPoints, logger } = context
-  const [entryPoint] = entryPoints
-  const tracer = entryPoint && (await findTracer(node, entryPoint))
-  logger.info({ tracer: tracer ?? 'none' }, 'how the node can trace validations')
-  return tracer && createTraceEngine({ ...context, tracer })
 }
 
 type CheckContext = {

@@ -1,7 +1,6 @@
 import type { Address, Hex } from 'viem'
 import { greatest } from '../base/bigints.js'
 import type { StateOverride } from '../chain/ethCall.js'
-import type { NodeClient } from '../chain/nodeClient.js'
 import { depositSlot } from '../erc4337/encoding/storageLayout.js'
 import type { EntryPoint } from '../erc4337/entryPoint.js'
 import type { Operation } from '../erc4337/operation.js'
@@ -65,21 +64,4 @@ export function fundsOn(state: State, entryPoint: EntryPoint, op: Operation): Fu
   }
   const money = { balance: account.balance, deposit: depositIn(word) }
   return { kind: 'known', override: fundSender(entryPoint, op, money) }
-}
-
-/** An override with which the payer of `op` has enough money for gas, from the money that it has at the newest block. */
-export async function fundsAtNode(
-  node: NodeClient,
-  entryPoint: EntryPoint,
-  op: Operation,
-): Promise<StateOverride> {
-  if (op.paymaster !== undefined) return fundPaymaster(entryPoint, op.paymaster)
-  const [balance, word] = await node.batch([
-    { method: 'eth_getBalance', params: [op.sender, 'latest'] },
-    { method: 'eth_getStorageAt', params: [entryPoint.address, depositSlot(op.sender), 'latest'] },
-  ])
-  if (!balance?.ok) throw balance?.error
-  if (!word?.ok) throw word?.error
-  const deposit = depositIn(BigInt(word.result as Hex))
-  return fundSender(entryPoint, op, { balance: BigInt(balance.result as Hex), deposit })
 }

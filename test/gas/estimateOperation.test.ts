@@ -429,7 +429,7 @@ describe.each(Object.entries(engines))('the %s engine:', (_, engineOf) => {
   })
 })
 
-test('an estimate takes one round trip, and another for what the sender has or the paymaster returns', async () => {
+test('an estimate on the node takes a call for each trial, and few trials', async () => {
   const account = await accounts.deployed()
   const calls: string[] = []
   const node = createNodeClient({
@@ -451,9 +451,10 @@ test('an estimate takes one round trip, and another for what the sender has or t
   await estimateOperation(context, chain.entryPoint, draft)
   calls.length = 0
   await estimateOperation(context, chain.entryPoint, draft)
-  expect(calls).toEqual(['eth_getBalance', 'eth_getStorageAt', 'eth_call'])
+  const trials = () => calls.filter((method) => method === 'eth_call').length
+  expect(trials()).toBeLessThanOrEqual(12)
   calls.length = 0
   await estimateOperation(context, chain.entryPoint, { ...draft, paymaster })
-  expect(calls).toEqual(['eth_call', 'eth_call'])
+  expect(trials()).toBeLessThanOrEqual(16)
   await node.close()
 })

@@ -252,7 +252,7 @@ describe.each(VERSIONS)('in-process, EntryPoint v%s:', (version) => {
     })
   })
 
-  test.runIf(version === '0.6')('the node engine gives the same verdicts', async () => {
+  test('the node engine gives the same verdicts', async () => {
     const nodeEngine = createNodeEngine({ node: chain().engine.node })
     const op = await signed('deployed', 'itself', chain().onTarget('write', 0n, 1n))
     const variants: Operation[] = [
@@ -277,12 +277,17 @@ describe.each(VERSIONS)('in-process, EntryPoint v%s:', (version) => {
         continue
       }
       const { verificationGasUsed, observed, before: _, ...rest } = ours.validation
-      const { verificationGasUsed: simulated, observed: outline, ...same } = theirs.validation
+      const { verificationGasUsed: simulated, observed: outline, before: __, ...same } =
+        theirs.validation
       expect(rest).toEqual(same)
       expect(outline).toMatchObject({ kind: 'outline', contextSize: 0 })
       expect(outline.stakes.account).toEqual(observed.stakes.account)
-      // simulateValidation uses other memory than handleOps does.
-      expect(Math.abs(Number(verificationGasUsed - simulated))).toBeLessThan(200)
+      // With a wrong signature the EntryPoint does not say it, and what it used around is taken off.
+      const less = Number(verificationGasUsed - simulated)
+      if (rest.accountSignatureFailed) {
+        expect(less).toBeGreaterThanOrEqual(0)
+        expect(less).toBeLessThan(12_000)
+      } else expect(Math.abs(less)).toBeLessThan(400)
     }
   })
 })

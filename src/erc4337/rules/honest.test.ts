@@ -14,7 +14,6 @@ import { tank06, tank07, tankFactoryAddress } from '../../chain/contracts/deploy
 import { abi as tankFactoryAbi } from '../../chain/contracts/generated/TankFactory.js'
 import { encodeTankData, sponsorshipHash } from '../../paymaster/tank/tankData.js'
 import type { Operation } from '../operation.js'
-import { encodeSimulateValidation } from '../simulationV06.js'
 import { limitProfiles, type Verdict } from './index.js'
 
 const OWNER = keccak256('0x01')
@@ -93,15 +92,6 @@ describe.each(VERSIONS)('a SimpleAccount on EntryPoint v%s, all unstaked', (vers
     const { violations, entities } = checkHandled(sponsored)
     expect(violations).toEqual([])
     expect(entities.map(({ address }) => address)).toEqual([account.address, tank])
-  })
-
-  it.runIf(version === '0.6')('is checked alike by simulateValidation', async () => {
-    await deployed
-    const op = await account.sign(await sponsor(chain, draft({ nonce: 1n }), tank))
-    const simulated = chain.record(chain.entryPoint.address, encodeSimulateValidation(op))
-    const verdict = checkRun(chain, op, simulated, canonical)
-    expect(verdict.entities).toHaveLength(2)
-    expect(verdict).toEqual(checkHandled(op))
   })
 
   it('is checked as far as it came when validation fails', async () => {

@@ -3,9 +3,7 @@ import { TooCostlyError } from '../../base/errors/simulationErrors.js'
 import type { AccessHints } from '../../chain/accessPrediction.js'
 import { NodeUnavailableError } from '../../chain/nodeErrors.js'
 import type { KnownBlock, StateProvider, WithState } from '../../chain/stateProvider.js'
-import { depositSlot } from '../../erc4337/encoding/storageLayout.js'
 import type { EntryPoint } from '../../erc4337/entryPoint.js'
-import type { StateBefore } from '../../erc4337/forkGas.js'
 import type { Operation } from '../../erc4337/operation.js'
 import { splitValidationData } from '../../erc4337/validationData.js'
 import { type Fork, forks, type State } from '../../evm/index.js'
@@ -14,6 +12,7 @@ import { mergeOverrides } from '../evmOverrides.js'
 import { aggregated } from '../operationFailure.js'
 import { fundsOn } from '../payerFunds.js'
 import type { OperationRuns, Simulations } from '../simulations.js'
+import { stateBefore } from '../stateBefore.js'
 import { accessHintsOf } from './accessHintsOf.js'
 import type { Measured } from './measureOperation.js'
 import { observeRecord } from './observeRecord.js'
@@ -118,22 +117,6 @@ export function createEngineOn(withState: WithState, simulations: Simulations): 
       if (measured.outcome !== 'measured') return measured
       return { ...measured, gas: { ...measured.gas, before: stateBefore(known, entryPoint, op) } }
     },
-  }
-}
-
-/** The most expensive is supposed of what the run has not read. */
-function stateBefore(
-  state: State,
-  { address }: EntryPoint,
-  { sender, authorization }: Operation,
-): StateBefore {
-  const account = state.account(sender)
-  const isDelegated = (account?.code.length ?? 0) > 0
-  // An authorization holds only with the nonce that its signer has.
-  const exists = (account?.balance ?? 0n) > 0n || (authorization?.nonce ?? 0n) > 0n
-  return {
-    authority: isDelegated ? 'delegated' : exists ? 'plain' : 'absent',
-    hasDeposit: (state.slot(address, depositSlot(sender)) ?? 0n) > 0n,
   }
 }
 

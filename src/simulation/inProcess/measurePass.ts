@@ -3,7 +3,8 @@ import type { Unfinished } from '../../chain/stateProvider.js'
 import type { EntryPoint } from '../../erc4337/entryPoint.js'
 import type { Operation } from '../../erc4337/operation.js'
 import { type Miss, type Outcome, type State, trackState } from '../../evm/index.js'
-import type { Extent, Observation } from './observeOperation.js'
+import { type MeasuredRun, type TrialLimits, type TrialSearch, withLimits } from '../measureSteps.js'
+import type { Extent } from './observeOperation.js'
 import {
   type Allowance,
   type Ground,
@@ -18,23 +19,10 @@ import {
   simulateOperation,
   stateFor,
 } from './simulateOperation.js'
-import { type LimitSearch, smallestLimit } from './smallestLimit.js'
-
-/** Gas limits of one trial. Those of the paymaster count where the version has them. */
-export type TrialLimits = {
-  readonly call: bigint
-  readonly verification: bigint
-  readonly paymasterVerification: bigint
-  readonly postOp: bigint
-}
+import { smallestLimit } from './smallestLimit.js'
 
 /** The part of a run that the measurement needs. */
-export type KeptRun = Accesses & {
-  readonly observed: Observation
-  readonly success: boolean
-  readonly output: Uint8Array
-  readonly steps: number
-}
+export type KeptRun = Accesses & MeasuredRun & { readonly steps: number }
 
 /** What the runs of a measurement have shown so far: data, so that any thread can go on with it. */
 export type Progress = {
@@ -77,20 +65,6 @@ export type Pass = {
   progress: Progress & { readonly answers: Map<string, boolean> }
 }
 
-function withLimits({ entryPoint, op }: Pass, limits: TrialLimits): Operation {
-  const limited = { ...op, callGasLimit: limits.call, verificationGasLimit: limits.verification }
-  if (!hasPaymasterLimits(entryPoint, op)) return limited
-  return {
-    ...limited,
-    paymasterVerificationGasLimit: limits.paymasterVerification,
-    paymasterPostOpGasLimit: limits.postOp,
-  }
-}
-
-export function hasPaymasterLimits(entryPoint: EntryPoint, op: Operation): boolean {
-  return entryPoint.hasPaymasterLimits && op.paymaster !== undefined
-}
-
 /** One of the runs from which searches begin; its state must be complete. */
 export function keptRun(
   pass: Pass,
@@ -128,11 +102,11 @@ function run(
   extent: Extent,
   { record, most }: { readonly record: boolean; readonly most: number },
 ): Simulation {
-  const { allowance, entryPoint } = pass
+  const { allowance, entryPoint, op } = pass
   if (pass.runs > 0 && !allowance.mayGoOn()) throw interrupted(pass, 'paused')
   pass.runs += 1
   const maxSteps = Math.min(most, allowance.runSteps)
-  const simulation = simulateOperation(on, entryPoint, withLimits(pass, limits), extent, {
+  const simulation = simulateOperation(on, entryPoint, withLimits(entryPoint, op, limits), extent, {
     onMiss: 'guess',
     record,
     maxSteps,
@@ -151,14 +125,6 @@ function interrupted({ misses }: Pass, kind: Interrupted['kind']): PassOver {
  * 16.7 million gas takes some 5 million in each of about ten trials.
  */
 const MEASURE_STEPS = 3 * MAX_STEPS
-
-/** A search, by a name of its own, whose trials are judged by what is observed of them. */
-export type TrialSearch = LimitSearch & {
-  readonly name: string
-  readonly extent: Extent
-  readonly limitsAt: (limit: bigint) => TrialLimits
-  readonly suffices: (observed: Observation) => boolean
-}
 
 export function searchLimit(pass: Pass, search: TrialSearch): bigint {
   const limit = smallestLimit(search, (limit) => answer(pass, search, limit))

@@ -2,7 +2,7 @@ import type { Address, Hex } from 'viem'
 import { depositSlot } from '../../erc4337/encoding/storageLayout.js'
 import type { EntryPoint } from '../../erc4337/entryPoint.js'
 import type { Operation } from '../../erc4337/operation.js'
-import type { StakeInfo } from '../../erc4337/rules/index.js'
+import type { StakeInfo, Stakes } from '../../erc4337/rules/index.js'
 import {
   codeHash,
   type ExecutionRecord,
@@ -27,20 +27,29 @@ export function observeRecord(
   op: Operation,
   { record, state, fork, blockHash }: RecordedExecution,
 ): ObservedRecord {
-  const { sender, factory, paymaster } = op
+  const { sender, paymaster } = op
   return {
     kind: 'record',
-    stakes: {
-      account: stakeOf(state, entryPoint, sender),
-      factory: factory && stakeOf(state, entryPoint, factory),
-      paymaster: paymaster && stakeOf(state, entryPoint, paymaster),
-    },
+    stakes: stakesOn(state, entryPoint, op),
     blockHash,
     record,
     fork,
     senderExists: (state.account(sender)?.code.length ?? 0) > 0,
     codeHashes: codeHashes(state, record.root),
     deposit: paymaster && depositOf(state, entryPoint, paymaster),
+  }
+}
+
+/** The stakes of those that an operation names. */
+export function stakesOn(
+  state: State,
+  entryPoint: EntryPoint,
+  { sender, factory, paymaster }: Operation,
+): Stakes {
+  return {
+    account: stakeOf(state, entryPoint, sender),
+    factory: factory && stakeOf(state, entryPoint, factory),
+    paymaster: paymaster && stakeOf(state, entryPoint, paymaster),
   }
 }
 

@@ -1,40 +1,40 @@
 import type { Address, Hex } from 'viem'
-import {
-  decodeErrorResult,
-  decodeFunctionResult,
-  getAbiItem,
-  size,
-  toFunctionSelector,
-} from 'viem/utils'
-import { abi, runtime } from '../../chain/contracts/generated/Probe06.js'
-import { ethCall, type StateOverride } from '../../chain/ethCall.js'
+import type { StateOverride } from '../../chain/ethCall.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
 import { NodeUnavailableError } from '../../chain/nodeErrors.js'
 import { getCode } from '../../chain/nodeReads.js'
-import { decodeFailure } from '../../erc4337/decodeFailure.js'
-import { encodeTuple, uintWord } from '../../erc4337/encoding/abiWriter.js'
 import type { EntryPoint } from '../../erc4337/entryPoint.js'
 import type { Operation } from '../../erc4337/operation.js'
-import {
-  decodeSimulation,
-  encodeSimulateHandleOp,
-  encodeSimulateValidation,
-  type Simulated,
-} from '../../erc4337/simulationV06.js'
-import { encodeUserOperationV06 } from '../../erc4337/userOperationV06.js'
-import type { Engine, GasBounds, MeasureResult } from '../engine.js'
+import { splitValidationData } from '../../erc4337/validationData.js'
+import type { State } from '../../evm/index.js'
+import type { Engine } from '../engine.js'
 import { mergeOverrides } from '../evmOverrides.js'
-import { aggregated, postOpReverted, unexplained } from '../operationFailure.js'
-import { fundsAtNode } from '../payerFunds.js'
+import type { Extent } from '../inProcess/observeOperation.js'
+import { stakesOn } from '../inProcess/observeRecord.js'
+import { refusal, validationOf } from '../inProcess/simulatedOperation.js'
+import { stateFor } from '../inProcess/simulateOperation.js'
+import { smallestLimitLater } from '../inProcess/smallestLimit.js'
+import { type MeasuredRun, measureSteps, withLimits } from '../measureSteps.js'
+import { aggregated, postOpReverted } from '../operationFailure.js'
+import { fundsOn } from '../payerFunds.js'
+import { stateBefore } from '../stateBefore.js'
+import { type Tracing, validateByTrace } from '../trace/validateByTrace.js'
+import { readEntities } from './entityState.js'
+import { type ProbedOperation, runProbe } from './probe.js'
 
-const BENEFICIARY: Address = '0x0000000000000000000000000000000000000001'
+type NodeEngineContext = {
+  readonly node: NodeClient
+  /** Absent where the node does not trace calls, or nobody knows the rules of its chain. */
+  readonly tracing?: Tracing | undefined
+}
 
 /**
- * An engine that runs operations of EntryPoint v0.6 by eth_call on any node that knows state overrides,
- * without debug or trace methods. One request each; one more for a validation with a wrong signature, to
- * learn whether it is the account's, and for a measurement with a paymaster, to learn its context's size. The EntryPoint's code is read once.
+ * An engine that runs operations of any EntryPoint on the node, for chains that our EVM does not know. It needs no more
+ * than eth_call with state overrides: the EntryPoint's own code runs there, see contracts/Probe.sol. Validations are
+ * traced where the node can, so that all rules can be checked; else they give an outline. Gas limits take an eth_call for each
+ * trial.
  */
-export function createNodeEngine({ node }: { readonly node: NodeClient }): Engine {
+export function createNodeEngine({ node, tracing }: NodeEngineContext): Engine {
   const codes = new Map<Address, Promise<Hex>>()
 
   /** An EntryPoint's code never changes. */
@@ -47,239 +47,84 @@ export function createNodeEngine({ node }: { readonly node: NodeClient }): Engin
     return code
   }
 
-  /** `override` with the probe in place of the EntryPoint. */
-  async function withProbe(address: Address, override?: StateOverride): Promise<StateOverride> {
-    return placeProbe(address, override?.[address]?.code ?? (await codeOf(address)), override)
-  }
-
-  /** Runs a simulation of v0.6, which always ends in a revert. */
-  async function simulate(address: Address, data: Hex, override?: StateOverride) {
-    const outcome = await ethCall(node, { to: address, data }, 'latest', override)
-    if (outcome.ok) throw new Error(`no EntryPoint v0.6 answers at ${address}`)
-    return decodeSimulation(outcome.revertData) ?? refused(outcome.revertData)
+  /** `op` on the newest block, and the state of those that it names. */
+  async function open(entryPoint: EntryPoint, op: Operation, override: StateOverride = {}) {
+    const code = await codeOf(entryPoint.address)
+    const head = await node.head()
+    const known = await readEntities({ node, entryPoint, op }, new Set(), head, head.number)
+    const probed: ProbedOperation = { node, entryPoint, code, op, block: head.number, override }
+    return { known, state: stateFor(known, op, override), probed }
   }
 
   return {
     async validate(entryPoint, op, override) {
-      requireV06(entryPoint)
-      const data = encodeSimulateValidation(op)
-      const simulated = await simulate(entryPoint.address, data, override)
-      if (simulated.kind === 'failure') return { ok: false, failure: simulated.failure }
-      if (simulated.kind !== 'validation')
-        throw new Error('simulateValidation answered an execution')
-      if (simulated.aggregator)
-        return { ok: false, failure: aggregated(simulated.aggregator.address) }
-      const signer = simulated.signatureFailed
-        ? await refusedSignature(node, entryPoint, op, override)
-        : undefined
-      const contextSize = size(simulated.paymasterContext)
-      return {
-        ok: true,
-        validation: {
-          accountSignatureFailed: signer === 'account',
-          paymasterSignatureFailed: signer === 'paymaster',
-          validAfter: simulated.validAfter,
-          validUntil: simulated.validUntil,
-          blocks: { after: 0n, until: 0n },
-          verificationGasUsed: simulated.preOpGas - op.preVerificationGas,
-          contextSize,
-          prefund: simulated.prefund,
-          observed: {
-            kind: 'outline',
-            stakes: {
-              account: simulated.sender,
-              factory: simulated.factory,
-              paymaster: simulated.paymaster,
-            },
-            contextSize,
-          },
-        },
+      if (tracing) return validateByTrace(tracing, entryPoint, op, override)
+      const { known, state, probed } = await open(entryPoint, op, override)
+      const { observed, output } = await runProbe(probed, 'validation')
+      const { accountData, validated } = observed
+      if (validated === undefined)
+        return { ok: false, failure: refusal(entryPoint, op, output, state) }
+      const { authorizer } = splitValidationData(accountData ?? 0n)
+      if (BigInt(authorizer) > 1n) return { ok: false, failure: aggregated(authorizer) }
+      const validation = {
+        ...validationOf(entryPoint, observed, validated, op),
+        before: stateBefore(known, entryPoint, op),
+        observed: {
+          kind: 'outline',
+          stakes: stakesOn(state, entryPoint, op),
+          contextSize: validated.contextSize,
+        } as const,
       }
+      return { ok: true, validation }
     },
 
     async execute(entryPoint, op, override) {
-      requireV06(entryPoint)
-      const { address } = entryPoint
-      const data = encodeSimulateHandleOp(op, address, outcomeCall)
-      const simulated = await simulate(address, data, await withProbe(address, override))
-      if (simulated.kind === 'failure') return { ok: false, failure: simulated.failure }
-      if (simulated.kind !== 'execution') throw new Error('simulateHandleOp answered a validation')
+      const { state, probed } = await open(entryPoint, op, override)
+      const { observed, output } = await runProbe(probed, 'execution')
+      const { validated, call, postOp } = observed
+      if (validated === undefined)
+        return { ok: false, failure: refusal(entryPoint, op, output, state) }
+      if (postOp?.success === false && !entryPoint.hasPaymasterLimits)
+        return { ok: false, failure: postOpReverted(postOp.revertData) }
+      const failed = [call, postOp].find((end) => end?.success === false)
+      const validation = validationOf(entryPoint, observed, validated, op)
       return {
         ok: true,
-        validation: {
-          validAfter: simulated.validAfter,
-          validUntil: simulated.validUntil,
-          verificationGasUsed: simulated.preOpGas - op.preVerificationGas,
-        },
-        ...decodeOutcome(simulated.targetResult),
+        validation,
+        success: failed === undefined,
+        revertData: failed?.revertData ?? '0x',
       }
     },
 
-    async measure(entryPoint, op, bounds, override) {
-      requireV06(entryPoint)
-      const { address } = entryPoint
-      const funds = await fundsAtNode(node, entryPoint, op)
-      const pretended = override ? mergeOverrides(funds, override) : funds
-      const measured = await measure(node, address, op, bounds, await withProbe(address, pretended))
-      if (op.paymaster === undefined || measured.outcome !== 'measured') return measured
-      const { callGasLimit, verificationGasLimit } = measured.gas
-      const data = encodeSimulateValidation({ ...op, callGasLimit, verificationGasLimit })
-      const simulated = await simulate(address, data, pretended)
-      if (simulated.kind === 'failure') return { outcome: 'refused', failure: simulated.failure }
-      if (simulated.kind !== 'validation')
-        throw new Error('simulateValidation answered an execution')
-      const contextSize = size(simulated.paymasterContext)
-      return { ...measured, gas: { ...measured.gas, contextSize } }
+    async measure(entryPoint, op, bounds, override = {}) {
+      const { known, state, probed } = await open(entryPoint, op, override)
+      const funds = fundsOn(known, entryPoint, op)
+      if (funds.kind === 'missing') throw new Error('the state of the sender was read')
+      const pretended = { ...probed, override: mergeOverrides(funds.override, override) }
+      const run = (limits: Parameters<typeof withLimits>[2], extent: Extent) =>
+        runProbe({ ...pretended, op: withLimits(entryPoint, op, limits) }, extent)
+      const refuse = (output: Uint8Array) => refusal(entryPoint, op, output, state)
+      const steps = measureSteps({ entryPoint, op, refuse }, bounds)
+      let step = steps.next()
+      while (step.done !== true) {
+        const { value } = step
+        const answer: MeasuredRun | bigint =
+          value.kind === 'run'
+            ? await run(value.limits, value.extent)
+            : await smallestLimitLater(value, async (limit) =>
+                value.suffices((await run(value.limitsAt(limit), value.extent)).observed),
+              )
+        step = steps.next(answer)
+      }
+      const measured = step.value
+      if (measured.outcome !== 'measured') return measured
+      return { ...measured, gas: { ...measured.gas, before: stateBefore(known, entryPoint, op) } }
     },
   }
-}
-
-function requireV06(entryPoint: EntryPoint): void {
-  if (entryPoint.hasSimulations) return
-  throw new Error(`EntryPoint v${entryPoint.version} cannot be simulated on a node; only v0.6 can`)
 }
 
 async function readCode(node: NodeClient, address: Address): Promise<Hex> {
   const code = await getCode(node, address)
   if (code === '0x') throw new NodeUnavailableError(`no EntryPoint is deployed at ${address}`)
   return code
-}
-
-/** The party whose signature is wrong: handleOps checks the account's first, then the paymaster's. */
-async function refusedSignature(
-  node: NodeClient,
-  entryPoint: EntryPoint,
-  op: Operation,
-  override: StateOverride | undefined,
-): Promise<'account' | 'paymaster'> {
-  const data = entryPoint.encodeHandleOps([op], BENEFICIARY)
-  const outcome = await ethCall(node, { to: entryPoint.address, data }, 'latest', override)
-  const failure = outcome.ok ? undefined : entryPoint.decodeFailure(outcome.revertData)
-  return failure?.code === 'AA34' ? 'paymaster' : 'account'
-}
-
-function refused(revertData: Hex): Simulated {
-  return { kind: 'failure', failure: unexplained(revertData) }
-}
-
-const nothingKnown: Bracket = { floor: 0n, ceiling: 0n, used: 0n }
-
-/**
- * Gas limits by search. The whole search runs inside one eth_call, because each trial there costs
- * the node an execution and us nothing. Only a heavy call, whose trials need more gas than one eth_call
- * grants, takes several. Trials go from the gas used upwards and end within a 64th of it, so a limit
- * lies at most 1.6 % (and 64 gas) above the smallest that suffices.
- */
-async function measure(
-  node: NodeClient,
-  entryPoint: Address,
-  op: Operation,
-  bounds: GasBounds,
-  probed: StateOverride,
-): Promise<MeasureResult> {
-  let known = nothingKnown
-  for (;;) {
-    const data = encodeMeasure(op, bounds, known)
-    const outcome = await ethCall(node, { to: entryPoint, data }, 'latest', probed)
-    if (!outcome.ok) return refusal(outcome.revertData)
-    const measured = decodeMeasure(outcome.data)
-    const stuck = measured.call.floor === known.floor && measured.call.ceiling === known.ceiling
-    if (!measured.complete && !stuck) {
-      known = measured.call
-      continue
-    }
-    if (measured.verification.ceiling === 0n) throw tooLittleGas()
-    return {
-      outcome: 'measured',
-      gas: {
-        callGasLimit: measured.call.ceiling,
-        verificationGasLimit: measured.verification.ceiling,
-        verificationGasUsed: measured.verification.used,
-        paymasterVerificationGasLimit: 0n,
-        postOpGasLimit: measured.postOp.ceiling,
-        contextSize: 0,
-        validAfter: measured.validAfter,
-        validUntil: measured.validUntil === UNBOUNDED ? 0 : measured.validUntil,
-      },
-    }
-  }
-}
-
-const UNBOUNDED = 2 ** 48 - 1
-
-function refusal(revertData: Hex): MeasureResult {
-  const error = decodeProbeError(revertData)
-  switch (error?.name) {
-    case 'CallReverted':
-      return { outcome: 'reverted', revertData: error.revertData }
-    case 'PostOpReverted':
-      return { outcome: 'refused', failure: postOpReverted(error.revertData) }
-    case 'OutOfGas':
-      throw tooLittleGas()
-    default:
-      return { outcome: 'refused', failure: decodeFailure(revertData) ?? unexplained(revertData) }
-  }
-}
-
-function tooLittleGas(): NodeUnavailableError {
-  return new NodeUnavailableError('eth_call there grants too little gas to estimate this operation')
-}
-
-/** The address at which contracts/Probe06.sol expects the EntryPoint's code. */
-const ORIGINAL_AT: Address = '0x000070757273657220656e74727920706f696e74'
-
-const measureSelector = toFunctionSelector(getAbiItem({ abi, name: 'measure' }))
-const probeErrors = new Set<string>(
-  ['CallReverted(bytes)', 'PostOpReverted(bytes)', 'OutOfGas()'].map(toFunctionSelector),
-)
-
-/** Bounds of the smallest gas limit: `floor` does not suffice, `ceiling` does; 0 = not known. */
-type Bracket = { readonly floor: bigint; readonly ceiling: bigint; readonly used: bigint }
-
-/** Calldata that asks the probe, as the target call of simulateHandleOp, how the call ended. */
-const outcomeCall: Hex = toFunctionSelector(getAbiItem({ abi, name: 'outcome' }))
-
-/** The end of the call, as the probe's `outcome` returned it. */
-function decodeOutcome(data: Hex): { readonly success: boolean; readonly revertData: Hex } {
-  const [success, revertData] = decodeFunctionResult({ abi, functionName: 'outcome', data })
-  return { success, revertData: success ? '0x' : revertData }
-}
-
-/** Calldata by which the probe searches gas limits, from what is `known` on. */
-function encodeMeasure(op: Operation, bounds: GasBounds, known: Bracket): Hex {
-  const numbers = [bounds.call, bounds.verification, known.floor, known.ceiling, known.used]
-  const words = numbers.map((value) => uintWord(value, 'gas limit'))
-  return `${measureSelector}${encodeTuple([{ encoded: encodeUserOperationV06(op) }, ...words])}`
-}
-
-/** The limits that the probe has found. */
-function decodeMeasure(data: Hex) {
-  return decodeFunctionResult({ abi, functionName: 'measure', data })
-}
-
-/** An error that the probe itself reverts with. */
-type ProbeError =
-  | { readonly name: 'CallReverted' | 'PostOpReverted'; readonly revertData: Hex }
-  | { readonly name: 'OutOfGas' }
-
-/** The probe's own error; undefined when the revert is the EntryPoint's. */
-function decodeProbeError(data: Hex): ProbeError | undefined {
-  if (!probeErrors.has(data.slice(0, 10))) return undefined
-  const { errorName, args } = decodeErrorResult({ abi, data })
-  return errorName === 'OutOfGas' ? { name: errorName } : { name: errorName, revertData: args[0] }
-}
-
-/**
- * `override` with the probe in place of the EntryPoint. The EntryPoint's code moves to another address:
- * the code in the override where there is one, else `deployed`.
- */
-function placeProbe(
-  entryPoint: Address,
-  deployed: Hex,
-  override: StateOverride = {},
-): StateOverride {
-  return mergeOverrides(override, {
-    [entryPoint]: { code: runtime },
-    [ORIGINAL_AT]: { code: override[entryPoint]?.code ?? deployed },
-  })
 }

@@ -1,20 +1,10 @@
 import type { Address, Hex } from 'viem'
-import {
-  type BlockAnswers,
-  BlockGone,
-  decodeReads,
-  encodeRead,
-  noAnswers,
-  type Read,
-  storageKey,
-} from '../../chain/blockReads.js'
 import type { ChainRules } from '../../chain/chainRules.js'
 import { delegateOf } from '../../chain/delegations.js'
 import type { BlockId, Head } from '../../chain/head.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
 import { NodeUnavailableError } from '../../chain/nodeErrors.js'
 import type { StateProvider } from '../../chain/stateProvider.js'
-import { depositSlot } from '../../erc4337/encoding/storageLayout.js'
 import type { EntryPoint } from '../../erc4337/entryPoint.js'
 import type { Operation } from '../../erc4337/operation.js'
 import { refusedPadding } from '../../erc4337/rules/index.js'
@@ -31,6 +21,7 @@ import { authorizationOverride, mergeOverrides } from '../evmOverrides.js'
 import { type Observation, validationEnd } from '../inProcess/observeOperation.js'
 import type { RecordedExecution } from '../inProcess/observeRecord.js'
 import { stateFor } from '../inProcess/simulateOperation.js'
+import { readEntities } from '../node/entityState.js'
 import { type PretendedBlock, type Tracer, traceRequest, tracerParameter } from '../tracer.js'
 import { isTrace, type TracedFrame, toRecord, visitedAddresses } from './toRecord.js'
 
@@ -51,6 +42,8 @@ export type TracedOperation = TracingNode & {
 /** A traced operation: the record of it, and the state that the rules need. */
 export type TraceResult = Omit<RecordedExecution, 'blockHash'> & {
   readonly head: Head
+  /** The state without what is pretended. */
+  readonly known: State
   readonly observed: ObservedCalls
   /** Return data or revert data of handleOps. */
   readonly output: Uint8Array
@@ -69,12 +62,12 @@ export async function traceOperation(
   const rules = await context.state.rulesOf(head)
   const block = rules.readsByHash ? head.hash : head.number
   const traced = await trace(context, rules, block, pretended)
-  const known = await readState(context, traced, head, block)
+  const known = await readEntities(context, visitedAddresses(traced), head, block)
   const state = stateFor(known, op, override)
   const record = recordOf(traced, state, rules)
   const observed = observeCalls(entryPoint, op, record.root)
   const output = observed.refused ?? record.root.output
-  return { head, state, record, observed, fork: rules.fork, output }
+  return { head, known, state, record, observed, fork: rules.fork, output }
 }
 
 async function trace(
@@ -94,60 +87,6 @@ async function trace(
   if (answer?.ok && isTrace(answer.result)) return answer.result
   const cause = answer?.ok === false ? answer.error : undefined
   throw new NodeUnavailableError('debug_traceCall', cause)
-}
-
-/** Codes of all visited addresses and of their delegates, stakes and the deposit, of the same block. */
-async function readState(
-  { node, entryPoint, op }: TracedOperation,
-  traced: TracedFrame,
-  head: Head,
-  block: BlockId,
-): Promise<State> {
-  const { address } = entryPoint
-  const { sender, factory, paymaster, authorization } = op
-  const entities = [sender, factory, paymaster].filter((entity) => entity !== undefined)
-  const visited = new Set([...visitedAddresses(traced), ...entities])
-  if (authorization !== undefined) visited.add(authorization.address)
-  const slots = entities.flatMap((entity) => entryPoint.stakeSlots(entity))
-  if (paymaster !== undefined) slots.push(depositSlot(paymaster))
-
-  const known = noAnswers()
-  async function learn(reads: readonly Read[]): Promise<void> {
-    const settled = await node.batch(reads.flatMap((read) => encodeRead(read, head, block)))
-    try {
-      decodeReads(reads, settled, known)
-    } catch (error) {
-      if (!(error instanceof BlockGone)) throw error
-      throw new NodeUnavailableError(`state of block ${head.hash}`, error)
-    }
-  }
-
-  await learn([
-    ...accountReads(visited),
-    ...slots.map((slot): Read => ({ kind: 'slot', address, slot })),
-  ])
-  const delegates = [...known.codes.values()].map(delegateOf)
-  const unread = delegates.filter(
-    (delegate) => delegate !== undefined && !visited.has(delegate),
-  ) as Address[]
-  if (unread.length > 0) await learn(accountReads(new Set(unread)))
-  return stateOf(known)
-}
-
-function accountReads(addresses: ReadonlySet<Address>): Read[] {
-  return [...addresses].map((address) => ({ kind: 'account', address }))
-}
-
-function stateOf({ balances, nonces, codes, slots }: BlockAnswers): State {
-  const bytes = new Map([...codes].map(([at, code]) => [at, fromHex(code)]))
-  return {
-    account: (address) => {
-      const [balance, code] = [balances.get(address), bytes.get(address)]
-      if (balance === undefined || code === undefined) return undefined
-      return { nonce: nonces.get(address), balance, code }
-    },
-    slot: (address, slot) => slots.get(storageKey(address, slot)),
-  }
 }
 
 function recordOf(traced: TracedFrame, state: State, rules: ChainRules): ExecutionRecord {

@@ -3,7 +3,7 @@ import type { EntryPoint, Version } from '../../../src/erc4337/entryPoint.js'
 import type { Operation } from '../../../src/erc4337/operation.js'
 import { applyRules, limitProfiles } from '../../../src/erc4337/rules/index.js'
 import type { Engine, ObservedRecord } from '../../../src/simulation/engine.js'
-import { createTraceEngine } from '../../../src/simulation/trace/traceEngine.js'
+import { createNodeEngine } from '../../../src/simulation/node/nodeEngine.js'
 import type { Tracer } from '../../../src/simulation/tracer.js'
 import { openCaseActors } from '../../compliance/caseActors.js'
 import { cases } from '../../compliance/cases.js'
@@ -31,7 +31,8 @@ let onNode: readonly Pick<Engine, 'validate'>[]
 beforeAll(async () => {
   chain = await openActorChain(VERSIONS, CHAIN_ID)
   inProcess = await openEngine(chain.anvil.url, CHAIN_ID)
-  onNode = TRACERS.map((tracer) => createTraceEngine({ ...inProcess, tracer }))
+  const { node } = inProcess
+  onNode = TRACERS.map((tracer) => createNodeEngine({ node, tracing: { ...inProcess, tracer } }))
 })
 afterAll(async () => {
   await inProcess?.close()

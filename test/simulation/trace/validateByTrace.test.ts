@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createNodeClient } from '../../../src/chain/nodeClient.js'
 import type { Operation } from '../../../src/erc4337/operation.js'
 import type { Engine } from '../../../src/simulation/engine.js'
-import { createTraceEngine } from '../../../src/simulation/trace/traceEngine.js'
+import { createNodeEngine } from '../../../src/simulation/node/nodeEngine.js'
 import { findTracer } from '../../../src/simulation/tracer.js'
 import { startHttpNode } from '../../support/chain/httpNode.js'
 import { silent } from '../../support/logger.js'
@@ -18,7 +18,8 @@ describe.each(VERSIONS)('traced by the node, EntryPoint v%s:', (version) => {
   let count = 0
 
   beforeAll(async () => {
-    onNode = createTraceEngine({ ...chain().engine, tracer: 'script' })
+    const { node } = chain().engine
+    onNode = createNodeEngine({ node, tracing: { ...chain().engine, tracer: 'script' } })
     tank = await chain().createTank(0)
     await chain().engine.heads.refresh()
   })
@@ -49,7 +50,7 @@ describe.each(VERSIONS)('traced by the node, EntryPoint v%s:', (version) => {
     ]
     if (!ours.ok || !theirs.ok) throw new Error('it was refused')
     const { observed: ourRun, before: _, ...said } = ours.validation
-    const { observed: theirRun, ...told } = theirs.validation
+    const { observed: theirRun, before: __, ...told } = theirs.validation
     expect(told).toEqual(said)
     if (ourRun.kind !== 'record' || theirRun.kind !== 'record')
       throw new Error('nothing was recorded')
@@ -116,7 +117,8 @@ test('a node without debug methods has no tracer, and its trouble is not a refus
   const client = createNodeClient({ urls: [node.url], logger: silent })
   try {
     expect(await findTracer(client, chain.entryPoint)).toBeUndefined()
-    const engine = createTraceEngine({ ...ground.engine, node: client, tracer: 'native' })
+    const tracing = { ...ground.engine, node: client, tracer: 'native' } as const
+    const engine = createNodeEngine({ node: client, tracing })
     const op = await chain.draft('counterfactual', 'anyone')
     await expect(engine.validate(chain.entryPoint, op)).rejects.toMatchObject({
       name: 'NodeUnavailableError',

@@ -1,11 +1,13 @@
 import type { HeadFollower } from '../../chain/headFollower.js'
 import type { EntryPoint } from '../../erc4337/entryPoint.js'
+import type { Operation } from '../../erc4337/operation.js'
 import { splitValidationData } from '../../erc4337/validationData.js'
 import { toHex } from '../../evm/index.js'
-import type { Engine } from '../engine.js'
+import type { StateOverride, ValidationResult } from '../engine.js'
 import { observeRecord } from '../inProcess/observeRecord.js'
 import { refusal, validationOf, validityOf } from '../inProcess/simulatedOperation.js'
 import { aggregated } from '../operationFailure.js'
+import { stateBefore } from '../stateBefore.js'
 import type { PretendedBlock } from '../tracer.js'
 import {
   type TracedOperation,
@@ -14,35 +16,38 @@ import {
   traceOperation,
 } from './traceOperation.js'
 
-type TraceEngineContext = TracingNode & { readonly heads: Pick<HeadFollower, 'refresh'> }
+/** A node that traces, and its newest block. */
+export type Tracing = TracingNode & { readonly heads: Pick<HeadFollower, 'refresh'> }
 
 /**
- * An engine that validates operations of any EntryPoint version on the node, by one debug_traceCall of
- * handleOps on the newest block. It gives the same facts as our EVM, so that every rule can be checked.
+ * Validates an operation of any EntryPoint version by one debug_traceCall of handleOps on the newest block. It gives the
+ * same facts as our EVM, so that every rule can be checked.
  * A wrong signature cannot be hidden from the EntryPoint there: it is a refusal (AA24, AA34). An operation
  * outside its validity is traced once more in a block within it.
  */
-export function createTraceEngine(context: TraceEngineContext): Pick<Engine, 'validate'> {
-  return {
-    async validate(entryPoint, op, override = {}) {
-      const traced: TracedOperation = { ...context, entryPoint, op, override }
-      let trace = await traceOperation(traced, await context.heads.refresh())
-      const { authorizer } = splitValidationData(trace.observed.accountData ?? 0n)
-      if (BigInt(authorizer) > 1n) return { ok: false, failure: aggregated(authorizer) }
-      const pretended = dueBlock(entryPoint, trace)
-      if (pretended) trace = await traceOperation(traced, trace.head, pretended)
-      const { observed, state, output, record, fork, head } = trace
-      if (observed.validated === undefined) {
-        const failure = refusal(entryPoint, op, output, state)
-        return { ok: false, failure }
-      }
-      const validation = {
-        ...validationOf(entryPoint, observed, observed.validated, op),
-        observed: observeRecord(entryPoint, op, { record, state, fork, blockHash: head.hash }),
-      }
-      return { ok: true, validation }
-    },
+export async function validateByTrace(
+  context: Tracing,
+  entryPoint: EntryPoint,
+  op: Operation,
+  override: StateOverride = {},
+): Promise<ValidationResult> {
+  const traced: TracedOperation = { ...context, entryPoint, op, override }
+  let trace = await traceOperation(traced, await context.heads.refresh())
+  const { authorizer } = splitValidationData(trace.observed.accountData ?? 0n)
+  if (BigInt(authorizer) > 1n) return { ok: false, failure: aggregated(authorizer) }
+  const pretended = dueBlock(entryPoint, trace)
+  if (pretended) trace = await traceOperation(traced, trace.head, pretended)
+  const { observed, known, state, output, record, fork, head } = trace
+  if (observed.validated === undefined) {
+    const failure = refusal(entryPoint, op, output, state)
+    return { ok: false, failure }
   }
+  const validation = {
+    ...validationOf(entryPoint, observed, observed.validated, op),
+    before: stateBefore(known, entryPoint, op),
+    observed: observeRecord(entryPoint, op, { record, state, fork, blockHash: head.hash }),
+  }
+  return { ok: true, validation }
 }
 
 /**

@@ -1,0 +1,240 @@
+import { greatest } from '../base/bigints.js'
+import type { EntryPoint, Failure } from '../erc4337/entryPoint.js'
+import type { Operation } from '../erc4337/operation.js'
+import type { GasBounds, MeasureResult } from './engine.js'
+import type { CallEnd, Extent, Observation } from './inProcess/observeOperation.js'
+import { validityOf } from './inProcess/simulatedOperation.js'
+import type { LimitSearch } from './inProcess/smallestLimit.js'
+import { postOpReverted } from './operationFailure.js'
+
+/**
+ * Gas by which two runs may differ since each limit gives the operation another hash, and what is recovered from it
+ * takes another path: a Safe with Safe7579 takes one gas more with some hashes. Less than any access to state, so
+ * that a call which was swallowed still shows.
+ */
+const HASH_NOISE = 64n
+
+/** Gas limits of one trial. Those of the paymaster count where the version has them. */
+export type TrialLimits = {
+  readonly call: bigint
+  readonly verification: bigint
+  readonly paymasterVerification: bigint
+  readonly postOp: bigint
+}
+
+/** `op` with the limits of a trial. */
+export function withLimits(entryPoint: EntryPoint, op: Operation, limits: TrialLimits): Operation {
+  const limited = { ...op, callGasLimit: limits.call, verificationGasLimit: limits.verification }
+  if (!hasPaymasterLimits(entryPoint, op)) return limited
+  return {
+    ...limited,
+    paymasterVerificationGasLimit: limits.paymasterVerification,
+    paymasterPostOpGasLimit: limits.postOp,
+  }
+}
+
+function hasPaymasterLimits(entryPoint: EntryPoint, op: Operation): boolean {
+  return entryPoint.hasPaymasterLimits && op.paymaster !== undefined
+}
+
+/** The part of a run that a measurement needs. */
+export type MeasuredRun = {
+  readonly observed: Observation
+  readonly success: boolean
+  readonly output: Uint8Array
+}
+
+/** A search, by a name of its own, whose trials are judged by what is observed of them. */
+export type TrialSearch = LimitSearch & {
+  readonly kind: 'search'
+  readonly name: string
+  readonly extent: Extent
+  readonly limitsAt: (limit: bigint) => TrialLimits
+  readonly suffices: (observed: Observation) => boolean
+}
+
+type MeasureRun = {
+  readonly kind: 'run'
+  readonly name: 'ample' | 'realistic'
+  readonly limits: TrialLimits
+  readonly extent: Extent
+}
+
+/** A run is answered by its end, a search by the limit that it found. */
+type Steps<Result> = Generator<MeasureRun | TrialSearch, Result, MeasuredRun | bigint>
+
+type Subject = {
+  readonly entryPoint: EntryPoint
+  readonly op: Operation
+  /** The failure in what handleOps returned. */
+  readonly refuse: (output: Uint8Array) => Failure
+}
+
+/**
+ * Gas limits by search, whatever runs the operation. Ample limits come first; each limit is then narrowed by trials. A
+ * limit suffices only if the trial uses as much gas as under ample limits (within HASH_NOISE): a trial that
+ * uses less has swallowed a call that ran out of gas. Each limit lies at most 1.6 % (and 64 gas) above the
+ * smallest.
+ *
+ * Verification is measured under realistic limits: whether an account must pay a prefund depends on
+ * them. The limits in `op` are ignored; `bounds.postOp` is kept as it is.
+ */
+export function* measureSteps(subject: Subject, bounds: GasBounds): Steps<MeasureResult> {
+  const { entryPoint } = subject
+  const { call, verification, ownCall, postOp = verification } = bounds
+  const ample = { call, verification, paymasterVerification: verification, postOp }
+  const first = yield* run('ample', ample, 'execution')
+  const refused = refusedBy(subject, first)
+  if (refused !== undefined) return refused
+
+  const { observed } = first
+  const bound = { ceiling: call, own: ownCall }
+  const callGasLimit = yield* callLimit(observed, 'call', bound, (limit) => ({
+    ...ample,
+    call: limit,
+  }))
+  const limits = { ...ample, call: callGasLimit }
+  const realistic = yield* verifyRealistically(subject, limits, first)
+  const verificationGas = yield* verificationLimits(subject, realistic)
+  const narrow = { ...limits, ...verificationGas }
+  const isFixed = postOp !== verification
+  const searched = (limit: bigint) =>
+    entryPoint.hasPaymasterLimits
+      ? { ...narrow, postOp: limit }
+      : { ...narrow, verification: greatest(limit, narrow.verification) }
+  const postOpGasLimit = isFixed
+    ? postOp
+    : yield* callLimit(observed, 'postOp', { ceiling: verification }, searched)
+  const { validAfter, validUntil } = validityOf(entryPoint, observed)
+  return {
+    outcome: 'measured',
+    gas: {
+      callGasLimit,
+      verificationGasLimit: verificationGas.verification,
+      paymasterVerificationGasLimit: verificationGas.paymasterVerification,
+      verificationGasUsed: realistic.used,
+      contextSize: realistic.run.observed.validated?.contextSize ?? 0,
+      postOpGasLimit,
+      validAfter,
+      validUntil,
+    },
+  }
+}
+
+function* run(
+  name: MeasureRun['name'],
+  limits: TrialLimits,
+  extent: Extent,
+): Steps<MeasuredRun> {
+  return (yield { kind: 'run', name, limits, extent }) as MeasuredRun
+}
+
+function* search(wanted: Omit<TrialSearch, 'kind'>): Steps<bigint> {
+  return (yield { kind: 'search', ...wanted }) as bigint
+}
+
+function refusedBy({ refuse }: Subject, run: MeasuredRun): MeasureResult | undefined {
+  const { call, postOp, validated } = run.observed
+  if (call?.success === false) return { outcome: 'reverted', revertData: call.revertData }
+  if (postOp?.success === false) {
+    return { outcome: 'refused', failure: postOpReverted(postOp.revertData) }
+  }
+  if (validated !== undefined && run.success) return undefined
+  return { outcome: 'refused', failure: refuse(run.output) }
+}
+
+/** The smallest limit of the account's call or of postOp, in gas; 0 when the call is not made. */
+function* callLimit(
+  observed: Observation,
+  name: 'call' | 'postOp',
+  bound: Pick<LimitSearch, 'ceiling' | 'own'>,
+  limitsAt: (limit: bigint) => TrialLimits,
+): Steps<bigint> {
+  const ample = observed[name]
+  if (ample === undefined) return 0n
+  const used = BigInt(ample.gasUsed)
+  return yield* search({
+    ...bound,
+    name,
+    floor: used - 1n,
+    guess: used,
+    tolerance: tolerated(used),
+    extent: 'execution',
+    limitsAt,
+    suffices: (trial) => endsAs(trial[name], ample),
+  })
+}
+
+function endsAs(end: CallEnd | undefined, ample: CallEnd): boolean {
+  return end?.success === true && end.gasUsed + Number(HASH_NOISE) >= ample.gasUsed
+}
+
+/** Limits that suffice, and the verification under them. */
+type Verification = {
+  readonly limits: TrialLimits
+  readonly run: MeasuredRun
+  /** Gas of verification, without preVerificationGas. */
+  readonly used: bigint
+}
+
+/** Verification under limits close to its need; under `limits` when these do not suffice. */
+function* verifyRealistically(
+  { op }: Subject,
+  limits: TrialLimits,
+  first: MeasuredRun,
+): Steps<Verification> {
+  const used = verificationUsed(first.observed, op) ?? 0n
+  const likely = used + used / 16n + 4096n
+  const closer = { ...limits, verification: likely, paymasterVerification: likely }
+  const second = yield* run('realistic', closer, 'validation')
+  const usedNow = verificationUsed(second.observed, op)
+  if (usedNow === undefined) return { limits, run: first, used }
+  return { limits: closer, run: second, used: usedNow }
+}
+
+function verificationUsed({ validated }: Observation, op: Operation): bigint | undefined {
+  return validated && validated.preOpGas - op.preVerificationGas
+}
+
+function* verificationLimits(
+  { entryPoint, op }: Subject,
+  { limits, run: { observed }, used }: Verification,
+): Steps<Pick<TrialLimits, 'verification' | 'paymasterVerification'>> {
+  const smallest = (wanted: Pick<TrialSearch, 'name' | 'floor' | 'ceiling' | 'guess' | 'limitsAt'>) =>
+    search({
+      ...wanted,
+      tolerance: tolerated(wanted.floor),
+      extent: 'validation',
+      suffices: (trial) => {
+        const usedNow = verificationUsed(trial, op)
+        return usedNow !== undefined && usedNow + HASH_NOISE >= used
+      },
+    })
+  const account = BigInt(observed.accountGas)
+  const paymaster = BigInt(observed.paymasterGas)
+  const isSeparate = hasPaymasterLimits(entryPoint, op)
+  const verification = yield* smallest({
+    name: 'verification',
+    floor: account - 1n,
+    ceiling: limits.verification,
+    guess: isSeparate ? used - paymaster - PAYMASTER_OVERHEAD : used,
+    limitsAt: (limit) => ({ ...limits, verification: limit }),
+  })
+  if (!isSeparate) return { verification, paymasterVerification: 0n }
+  const paymasterVerification = yield* smallest({
+    name: 'paymasterVerification',
+    floor: paymaster - 1n,
+    ceiling: limits.paymasterVerification,
+    guess: paymaster + PAYMASTER_OVERHEAD,
+    limitsAt: (limit) => ({ ...limits, verification, paymasterVerification: limit }),
+  })
+  return { verification, paymasterVerification }
+}
+
+/** gas of the EntryPoint itself that paymasterVerificationGasLimit bounds too: for the first guess. */
+const PAYMASTER_OVERHEAD = 9_700n
+
+/** The tolerance (gas) of a search for a limit of a call that used this much. */
+function tolerated(used: bigint): bigint {
+  return used / 64n + 64n
+}
