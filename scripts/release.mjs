@@ -1,12 +1,20 @@
 // `npm run release -- --dry-run`: makes the artefacts of a release from the committed tree, in `release/`: the npm tarball
 // (built twice in empty folders, the bytes must be equal), a CycloneDX bill of materials, the licences of all packages that
-// we ship, and checksums. Without --dry-run, which the release workflow does, HEAD must carry the tag of the version and the
-// changelog its date, and the tarball is published with provenance.
-import { execFileSync } from 'node:child_process'
+// we ship, the image where there is an engine for it, release notes and checksums. It says what a release still lacks. Without
+// --dry-run, which the release workflow does, nothing may be lacking, and the tarball is published with provenance.
+import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 
 const { 'dry-run': isDryRun } = parseArgs({
@@ -24,19 +32,51 @@ function sha256(bytes) {
   return createHash('sha256').update(bytes).digest('hex')
 }
 
-/** What a person must have done before: throws a sentence that says what is missing. */
-function requireReleasable(version) {
-  const heading = readFileSync('CHANGELOG.md', 'utf8').match(
-    new RegExp(`^## ${version.replaceAll('.', '\\.')}(?:, (.*))?$`, 'm'),
+/** The section of the changelog about the version, with the date of its heading. */
+function changesOf(version) {
+  const sections = readFileSync('CHANGELOG.md', 'utf8').split(/^## /m)
+  const section = sections.find((text) =>
+    new RegExp(`^${version.replaceAll('.', '\\.')}\\b`).test(text),
   )
-  if (heading === null) throw new Error(`CHANGELOG.md has no section "## ${version}".`)
-  if (run('git', ['status', '--porcelain', '--untracked-files=no']) !== '')
-    throw new Error('Commit first: a release is made from the committed tree.')
-  if (isDryRun) return
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(heading[1] ?? ''))
-    throw new Error(`CHANGELOG.md gives ${version} no date.`)
-  if (!run('git', ['tag', '--points-at', 'HEAD']).split('\n').includes(`v${version}`))
-    throw new Error(`HEAD does not carry the tag v${version}.`)
+  if (section === undefined) throw new Error(`CHANGELOG.md has no section "## ${version}".`)
+  const [heading, ...lines] = section.split('\n')
+  return { date: heading.split(', ')[1], notes: `${lines.join('\n').trim()}\n` }
+}
+
+/** Whether the registry has the name, and the version: `free`, `ours` or `taken`. */
+function nameOnNpm({ name, version, repository }) {
+  const view = spawnSync('npm', ['view', name, '--json', 'versions', 'repository.url'], {
+    encoding: 'utf8',
+  })
+  const answer = JSON.parse(view.stdout || '{}')
+  if (answer.error?.code === 'E404') return 'free'
+  if (view.status !== 0)
+    throw new Error(`npm view ${name}: ${answer.error?.summary ?? view.stderr}`)
+  const isOurs = repository !== undefined && answer['repository.url']?.includes(repository.url)
+  if (isOurs && [answer.versions].flat().includes(version)) return 'published'
+  return isOurs ? 'ours' : 'taken'
+}
+
+/** What a person must still do before the version can be released, one sentence each. */
+function lackingOf(manifest, { date }) {
+  const { version, repository, publishConfig } = manifest
+  const onNpm = nameOnNpm(manifest)
+  console.log(`npm: the name ${manifest.name} is ${onNpm}`)
+  const stored = `test/upgrade/released/${version}.backup`
+  const search = ['grep', '-l', 'ghcr.io/OWNER/', '--', 'deploy']
+  const unnamed = spawnSync('git', search, { encoding: 'utf8' }).stdout.trim().split('\n')
+  return [
+    ['taken', 'published'].includes(onNpm) &&
+      `The name or version is ${onNpm}: choose another one.`,
+    publishConfig?.provenance !== true && 'package.json has no publishConfig.provenance.',
+    repository === undefined &&
+      'package.json names no repository: npm compares it with the workflow that signs the provenance.',
+    unnamed[0] !== '' && `The owner of the image is not filled in: ${unnamed.join(', ')}.`,
+    !/^\d{4}-\d{2}-\d{2}$/.test(date ?? '') && `CHANGELOG.md gives ${version} no date.`,
+    !existsSync(stored) && `${stored} is missing: test/upgrade/released.test.ts writes it.`,
+    !run('git', ['tag', '--points-at', 'HEAD']).split('\n').includes(`v${version}`) &&
+      `HEAD does not carry the tag v${version}.`,
+  ].filter(Boolean)
 }
 
 /** The tarball, built in an empty folder from the committed tree. */
@@ -63,6 +103,33 @@ function billOfMaterials(folder, digest) {
   return bill
 }
 
+/** Builds the image for both platforms into a file, where docker can. @returns the file's name, undefined without docker */
+function buildImage(folder, version) {
+  if (spawnSync('docker', ['buildx', 'version']).status !== 0) return undefined
+  const name = `purser-${version}.image.tar`
+  const output = `type=oci,dest=${resolve(OUT, name)}`
+  const platforms = ['--platform', 'linux/amd64,linux/arm64']
+  run('docker', ['buildx', 'build', ...platforms, '--sbom=true', '--output', output, '.'], {
+    cwd: folder,
+    stdio: 'inherit',
+  })
+  return name
+}
+
+/** The native code that the image holds for each platform: all else in it is the same on both. */
+function nativeCode(folder) {
+  run('npm', ['prune', '--ignore-scripts', '--omit=dev', '--omit=optional', '--loglevel=error'], {
+    cwd: folder,
+  })
+  const files = readdirSync(join(folder, 'node_modules'), { recursive: true }).filter((path) =>
+    path.endsWith('.node'),
+  )
+  return Object.entries({ amd64: 'linux-x64', arm64: 'linux-arm64' }).map(([platform, built]) => {
+    const own = files.filter((path) => path.includes(built))
+    return `linux/${platform}: ${own.length === 0 ? 'no native code, WebAssembly in its place' : own.join(', ')}`
+  })
+}
+
 /** A line for each package that an installation may bring; throws for one whose licence is not permissive. */
 function licencesOf({ packages }) {
   const shipped = Object.entries(packages).filter(([path, { dev }]) => path !== '' && dev !== true)
@@ -77,8 +144,13 @@ function licencesOf({ packages }) {
   })
 }
 
-const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
-requireReleasable(version)
+const manifest = JSON.parse(readFileSync('package.json', 'utf8'))
+const { version } = manifest
+if (run('git', ['status', '--porcelain', '--untracked-files=no']) !== '')
+  throw new Error('Commit first: a release is made from the committed tree.')
+const changes = changesOf(version)
+const lacking = lackingOf(manifest, changes)
+if (lacking.length > 0 && !isDryRun) throw new Error(lacking.join('\n'))
 const licences = licencesOf(JSON.parse(readFileSync('package-lock.json', 'utf8')))
 const folder = mkdtempSync(join(tmpdir(), 'purser-release-'))
 try {
@@ -91,21 +163,21 @@ try {
     [first.filename]: first.bytes,
     [`purser-${version}.sbom.cdx.json`]: `${JSON.stringify(bill, null, 2)}\n`,
     [`purser-${version}.licences.txt`]: `${licences.sort().join('\n')}\n`,
+    'notes.md': changes.notes,
   }
   rmSync(OUT, { recursive: true, force: true })
   mkdirSync(OUT)
-  const sums = Object.entries(artefacts).map(([name, content]) => {
-    writeFileSync(join(OUT, name), content)
-    return `${sha256(content)}  ${name}`
-  })
+  for (const [name, content] of Object.entries(artefacts)) writeFileSync(join(OUT, name), content)
+  const image = buildImage(join(folder, 'second'), version)
+  const names = [...Object.keys(artefacts), ...(image === undefined ? [] : [image])]
+  const sums = names.map((name) => `${sha256(readFileSync(join(OUT, name)))}  ${name}`)
   writeFileSync(join(OUT, 'SHA256SUMS'), `${sums.join('\n')}\n`)
-  console.log(
-    `${version}, commit ${run('git', ['rev-parse', 'HEAD'])}, built twice with the same bytes:`,
-  )
-  console.log(sums.join('\n'))
-  console.log(
-    'The image is built by the release workflow: `docker buildx build --platform linux/amd64,linux/arm64 .`',
-  )
+  const commit = run('git', ['rev-parse', 'HEAD'])
+  console.log(`${version}, commit ${commit}, built twice with the same bytes:\n${sums.join('\n')}`)
+  if (image === undefined)
+    console.log('image: not built, there is no docker buildx here; the release workflow builds it')
+  for (const line of nativeCode(join(folder, 'second'))) console.log(`image, ${line}`)
+  for (const sentence of lacking) console.log(`lacking: ${sentence}`)
   if (!isDryRun)
     run('npm', ['publish', join(OUT, first.filename), '--provenance', '--access', 'public'], {
       stdio: 'inherit',

@@ -94,6 +94,10 @@ const entries: Readonly<Record<string, Entry>> = {
     description: 'the master key, under which secrets are stored',
     load: async () => (await import('./commands/keysCommands.js')).defineKeysCommand,
   },
+  backup: {
+    description: 'a file with all that the database holds: make it, try it, load it',
+    load: async () => (await import('./commands/backupCommands.js')).defineBackupCommand,
+  },
   storage: {
     description: 'the disk space that records use in the database',
     load: async () => (await import('./commands/storageCommand.js')).defineStorageCommand,

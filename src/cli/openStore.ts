@@ -151,12 +151,28 @@ export async function withDatabase<Result>(
   }
 }
 
-/** Brings the schema that somebody made up to date. */
-export async function upgradeSchema(database: Database): Promise<void> {
+/** Opens a database that a backup is loaded into; makes the data folder of an embedded one. */
+export async function withNewDatabase(
+  config: Config,
+  logger: Logger,
+  run: (database: Database) => Promise<void>,
+): Promise<void> {
+  if (config.databaseUrl === undefined) openDataFolder(config)
+  const { close } = await openPrepared(config, logger, run)
+  await close()
+}
+
+/** Refuses a database without a schema: a command on the wrong one would find nothing. */
+export async function requireSchema(database: Database): Promise<void> {
   if (!(await hasSchema(database)))
     throw new ConfigError(
       'The database that DATABASE_URL names holds nothing of Purser: name the right one, or make its schema by `purser migrate`.',
     )
+}
+
+/** Brings the schema that somebody made up to date. */
+export async function upgradeSchema(database: Database): Promise<void> {
+  await requireSchema(database)
   await migrate(database)
 }
 

@@ -22,30 +22,42 @@ const migrations = Object.fromEntries(
 /** The last step, which says what schema this build knows. */
 export const newestMigration = migrationNames.at(-1) ?? ''
 
-/** Refuses a schema that a newer version has made: this one would not know what its columns mean. */
-async function requireKnownSchema(database: Database): Promise<void> {
-  if (!(await hasSchema(database))) return
+/**
+ * The last step of a schema, undefined where there is none.
+ * @throws ConfigError when a newer version made it: this one would not know what its columns mean
+ */
+export async function knownSchema(database: Database): Promise<string | undefined> {
+  if (!(await hasSchema(database))) return undefined
   const { rows } = await sql<{
     name: string
   }>`select name from kysely_migration order by name`.execute(database)
   const unknown = rows.filter(({ name }) => !migrationNames.includes(name)).at(-1)
-  if (unknown === undefined) return
-  throw new ConfigError(
-    `The database was changed by a newer version of Purser, up to ${unknown.name}; this one (${buildVersion}) ends at ${newestMigration}. Start the newer version, or restore a backup that was made before it.`,
-  )
+  if (unknown === undefined) return rows.at(-1)?.name
+  throw new ConfigError(newerVersion('The database was changed', unknown.name))
+}
+
+function newerVersion(what: string, step: string): string {
+  return `${what} by a newer version of Purser, up to ${step}; this one (${buildVersion}) ends at ${newestMigration}. Start the newer version, or restore a backup that was made before it.`
 }
 
 /**
  * Brings the schema up to date; of several processes that start at once, one does it.
  * @returns the names of the steps that it took
  */
-export async function migrate(database: Database): Promise<readonly string[]> {
-  await requireKnownSchema(database)
+export function migrate(database: Database): Promise<readonly string[]> {
+  return migrateTo(database, newestMigration)
+}
+
+/** Makes in an empty database the schema that a backup is of, whose last step was `step`. */
+export async function migrateTo(database: Database, step: string): Promise<readonly string[]> {
+  if (!migrationNames.includes(step))
+    throw new ConfigError(newerVersion('The backup was made', step))
+  await knownSchema(database)
   const migrator = new Migrator({
     db: database,
     provider: { getMigrations: async () => migrations },
   })
-  const { error, results } = await migrator.migrateToLatest()
+  const { error, results } = await migrator.migrateTo(step)
   if (error !== undefined) throw error
   return (results ?? []).map((result) => result.migrationName)
 }

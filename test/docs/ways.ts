@@ -37,7 +37,8 @@ export const ways: Readonly<Record<string, Readonly<Record<string, string>>>> = 
   'docs/operate/console.md': { '"oidc"': 'no, a part of a configuration' },
   'docs/operate/database.md': {
     psql: 'no, needs a server; done by hand with PostgreSQL 15 of Debian 12',
-    pg_dump: 'no, needs a server; done by hand with PostgreSQL 15 of Debian 12',
+    'purser backup verify':
+      'no, needs a running service; test/lifecycle/backupCommands.test.ts runs it',
   },
   'docs/operate/deploying.md': {
     '--omit=optional':

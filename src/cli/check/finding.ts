@@ -48,3 +48,24 @@ export function reasonOf(error: unknown): string {
   const words = nearest.message || (typeof code === 'string' ? code : '') || message
   return (words.split('\n')[0] ?? '').trim().replace(/\.$/, '') || 'it does not answer'
 }
+
+const marks = { ok: 'ok   ', warning: 'WARN ', fault: 'FAULT' } as const
+
+/** Prints findings and how many there are; the process ends with 1 where one is a fault. */
+export function printFindings(findings: readonly Finding[], asJson: boolean): void {
+  const isSound = findings.every(({ level }) => level !== 'fault')
+  if (asJson) console.log(JSON.stringify({ ok: isSound, findings }, null, 2))
+  else for (const finding of findings) console.log(lineOf(finding))
+  if (!asJson) console.log(summaryOf(findings))
+  if (!isSound) process.exitCode = 1
+}
+
+function lineOf({ level, group, chainId, text, remedy }: Finding): string {
+  const place = chainId === undefined ? group : `${group} ${chainId}`
+  return `${marks[level]}  ${place}: ${text}${remedy === undefined ? '' : ` → ${remedy}`}`
+}
+
+function summaryOf(findings: readonly Finding[]): string {
+  const count = (level: Finding['level']) => findings.filter((each) => each.level === level).length
+  return `${count('fault')} faults, ${count('warning')} warnings, ${count('ok')} ok`
+}

@@ -1,12 +1,10 @@
 import type { Command } from 'commander'
 import { ConfigError } from '../../base/errors/configError.js'
 import { type OptionName, options } from '../../config/options.js'
-import type { Finding } from '../check/finding.js'
+import { printFindings } from '../check/finding.js'
 import { runChecks } from '../check/runChecks.js'
 import { createLogger } from '../createLogger.js'
 import { warnOfSecrets, withOptions } from '../optionFlags.js'
-
-const marks = { ok: 'ok   ', warning: 'WARN ', fault: 'FAULT' } as const
 
 /** `purser check`: exit code 1 when there is a fault. */
 export function defineCheckCommand(command: Command): void {
@@ -23,11 +21,7 @@ export function defineCheckCommand(command: Command): void {
       only: chain === undefined ? undefined : chainOf(chain),
       logger: createLogger('silent'),
     })
-    const isSound = findings.every(({ level }) => level !== 'fault')
-    if (json) console.log(JSON.stringify({ ok: isSound, findings }, null, 2))
-    else for (const finding of findings) console.log(lineOf(finding))
-    if (!json) console.log(summaryOf(findings))
-    if (!isSound) process.exitCode = 1
+    printFindings(findings, json === true)
   })
 }
 
@@ -35,14 +29,4 @@ function chainOf(text: unknown): number {
   if (typeof text !== 'string' || !/^[1-9]\d{0,15}$/.test(text))
     throw new ConfigError('--chain must be a chain id.')
   return Number(text)
-}
-
-function lineOf({ level, group, chainId, text, remedy }: Finding): string {
-  const place = chainId === undefined ? group : `${group} ${chainId}`
-  return `${marks[level]}  ${place}: ${text}${remedy === undefined ? '' : ` → ${remedy}`}`
-}
-
-function summaryOf(findings: readonly Finding[]): string {
-  const count = (level: Finding['level']) => findings.filter((each) => each.level === level).length
-  return `${count('fault')} faults, ${count('warning')} warnings, ${count('ok')} ok`
 }

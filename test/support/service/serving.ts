@@ -22,10 +22,13 @@ export type Serving = {
   readonly folder: string
   readonly chain: PublicChain
   readonly commands: ReturnType<typeof commandsOn>
+  readonly tenant: { readonly apiKey: string; readonly authToken: string }
+  /** What service and commands read. */
+  readonly environment: Readonly<Record<string, string>>
   /** Ends what runs and starts anew. */
   start(environment?: Readonly<Record<string, string>>): Promise<RunningService>
-  /** The chain and a tenant as a client sees them. */
-  info(): DevInfo
+  /** The chain and a tenant, its own by default, as a client sees them. */
+  info(as?: Serving['tenant']): DevInfo
   stop(): Promise<void>
 }
 
@@ -58,21 +61,23 @@ export async function prepareServing(
     ...secrets,
   })
   const commands = commandsOn(folder, environment)
-  const { authToken, apiKey } = await createTenant(folder, 'serving')
+  const tenant = await createTenant(folder, 'serving')
   let service: RunningService | undefined
   return {
     folder,
     chain,
     commands,
+    tenant,
+    environment,
     async start(more = {}) {
       await service?.end('SIGKILL')
       const flags = ['--data', folder, '--port', '0', '--drain-seconds', '0.3']
       service = await startService(['serve', ...flags], { ...environment, ...more })
       return service
     },
-    info() {
+    info(as = tenant) {
       if (!service) throw new Error('nothing was started')
-      return tenantInfo(chain, urlOf(service), { apiKey, authToken })
+      return tenantInfo(chain, urlOf(service), as)
     },
     async stop() {
       await service?.end('SIGKILL')
