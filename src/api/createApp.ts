@@ -90,8 +90,9 @@ function mountInterface(app: Hono<Env>, services: Services, shared: RouteContext
     const { version = '', chainId = '' } = c.req.param()
     const dialect = c.req.query('dialect')
     const caller = c.get('caller')
+    const onClose = (hear: () => void) => c.env.outgoing.once('close', hear)
     const answer = await answerRpc(
-      { version, chainId, key, dialect, caller, readBody: (limit) => bytesOf(c, limit) },
+      { version, chainId, key, dialect, caller, readBody: (limit) => bytesOf(c, limit), onClose },
       services,
       shared,
     )

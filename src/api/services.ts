@@ -1,5 +1,6 @@
 import type { Address, Hex } from 'viem'
 import type { DebugBundler } from '../bundler/createDebugBundler.js'
+import type { OperationNews } from '../bundler/operationNews.js'
 import type {
   OperationByHash,
   OperationReceipt,
@@ -36,6 +37,7 @@ export type ChainServices = AppFees &
     /** undefined = the sequencer has not promised its inclusion, or there is none that promises. */
     preconfirmed(hash: Hex): Promise<OperationReceipt | undefined>
     byHash(hash: Hex): Promise<OperationByHash | undefined>
+    readonly follow: OperationNews['follow']
     /** Present only where the operator allows `debug_bundler_*`. */
     readonly debug: DebugBundler | undefined
     /** Reads of the chain's node; absent where the operator forbids them. */

@@ -47,6 +47,8 @@ export type OperationStatus = {
     | 'FAILED'
     | 'DROPPED_FROM_BUNDLER_MEMPOOL'
   readonly message: string | undefined
+  /** The code with which it left the pool. */
+  readonly reasonCode?: string | undefined
   readonly transactionHash: Hex | undefined
   readonly receipt: OperationReceipt | undefined
   /** As in a receipt; the state stays SUBMITTED. */
@@ -232,12 +234,13 @@ function included(receipt: OperationReceipt, stored: StoredOperation | undefined
 
 async function dropped(
   { database }: ViewContext,
-  { bundleId, reason }: StoredOperation,
+  { bundleId, reason, reasonCode }: StoredOperation,
 ): Promise<OperationStatus> {
   const transactionHash = bundleId === null ? undefined : await minedTransaction(database, bundleId)
   return {
     state: transactionHash ? 'FAILED' : 'DROPPED_FROM_BUNDLER_MEMPOOL',
     message: reason ?? undefined,
+    reasonCode: reasonCode ?? undefined,
     transactionHash,
     receipt: undefined,
   }

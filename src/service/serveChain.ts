@@ -1,5 +1,6 @@
 import type { ChainServices } from '../api/services.js'
 import { unixNow } from '../base/unixNow.js'
+import { createOperationNews, type OperationNews } from '../bundler/operationNews.js'
 import {
   createPendingBlock,
   createReceiptMemory,
@@ -33,6 +34,7 @@ const PRICE_SECONDS = 15
 
 type OwnServices = Omit<ChainServices, 'admit' | 'debug' | 'reads'> &
   Pick<Mempool, 'admit'> & {
+    readonly news: OperationNews
     /** The sizes of bundle that operations are priced for. */
     readonly sizes: ExpectedSizes
   }
@@ -101,9 +103,12 @@ export function serveChain(
     receipts: createReceiptMemory(database, chainId),
     pending: definition.preconfirmations ? createPendingBlock(node) : undefined,
   }
+  const news = createOperationNews(views)
   return {
     chainId,
     sizes,
+    news,
+    follow: news.follow,
     entryPoints: new Map(entryPoints.map((entryPoint) => [entryPoint.address, entryPoint])),
     fees: appFees.fees,
     estimate: appFees.estimate,

@@ -4,6 +4,7 @@ import { createRecent } from '../base/createRecent.js'
 import { TankError } from '../base/errors/sponsorshipErrors.js'
 import { executorStatus } from '../bundler/executorStatus.js'
 import type { BundlingCandidate } from '../bundler/leadBundling.js'
+import type { OperationNews } from '../bundler/operationNews.js'
 import { type ClientReads, createClientReads } from '../chain/clientReads.js'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import type { NodeState } from '../chain/nodeClient.js'
@@ -24,6 +25,7 @@ const staleBounds = { polls: 10, milliseconds: 30_000 }
 
 export type RunningChain = {
   readonly services: ChainServices
+  readonly news: OperationNews
   /** Absent where this process does not bundle. */
   readonly bundler: BundlingCandidate | undefined
   readonly health: ChainHealth
@@ -52,11 +54,12 @@ export async function startChain(
   const { database, masterKey } = parts
   const chain = await openChain(definition, parts)
   const { node, heads } = chain
-  const services = serveChain(chain, parts)
+  const { news, ...services } = serveChain(chain, parts)
   const { bundler, debug, funds, stop } = bundleChain(chain, parts)
   const reads = readsOf(chain)
   return {
     services: { ...services, debug, reads },
+    news,
     bundler,
     health: healthOf(chain, bundler, database),
     funds,
@@ -70,6 +73,7 @@ export async function startChain(
     nodes: node.nodes,
     booksOf: createAppBooks(createTokenBooks({ database, node, definition })),
     close: async () => {
+      news.stop()
       await stop()
       await reads?.close()
       await chain.close()

@@ -89,10 +89,8 @@ export async function startServer(options: ServerOptions): Promise<Service> {
     const chains = await startChains(options.chains, start, logger)
     stops.push(chains.close)
     metrics.readWith(() => readGauges({ database, ...chains }))
-    if (config.role.includes('bundler')) {
-      stops.push(...(await listenForBundlers(options, chains)))
-      stops.push(await countEnds(shared, chains))
-    }
+    if (config.role.includes('bundler')) stops.push(...(await listenForBundlers(options, chains)))
+    stops.push(await hearEnds(shared, chains))
     stops.push(startRetention({ database: adminDatabase, logger, days: config.retentionDays }).stop)
     const refusals = createRefusalRecorder({ database, logger, metrics })
     stops.push(refusals.stop)
@@ -116,6 +114,7 @@ export async function startServer(options: ServerOptions): Promise<Service> {
       adminApi?.drain()
       // Their clients come back to another process.
       const ended = feeds.stop()
+      for (const { news } of chains.running.values()) news.stop()
       const resigned = chains.settle().then(() => Promise.all(bundlersOf(chains).map(stopBundler)))
       await Promise.allSettled([delay(config.drainSeconds * 1000), resigned, ended])
       await stopAll(stops)
@@ -200,11 +199,11 @@ async function listenForBundlers(
 }
 
 /**
- * Counts operations that were included or dropped, whichever process or command did it, once each: by the
- * process that bundles for their chain. Announcements are lost while the connection is: what ends then is
- * settled as ever, and not counted.
+ * Passes on that operations were included or dropped, whichever process or command did it, to those who wait for them,
+ * and counts each once: in the process that bundles for their chain. Announcements are lost while the connection is:
+ * what ends then is settled as ever, and not counted.
  */
-async function countEnds(
+async function hearEnds(
   { connection, database, logger, metrics, traces }: SharedParts,
   { running }: Chains,
 ): Promise<() => Promise<void>> {
@@ -223,6 +222,7 @@ async function countEnds(
   const listener = await listen(connection, ENDED_CHANNEL, logger, (message) => {
     const [chain = '', ...hashes] = message.split(' ')
     const chainId = Number(chain)
+    running.get(chainId)?.news.ended(hashes as Hex[])
     const isLeading = running.get(chainId)?.bundler?.leads() ?? false
     // One at a time: a burst of announcements must not take the connections from requests.
     if (isLeading) reading = reading.then(() => read(chainId, hashes as Hex[]))

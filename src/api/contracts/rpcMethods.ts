@@ -6,6 +6,7 @@ export const rpcMethods = [
   'rpc.discover',
   'eth_estimateUserOperationGas',
   'eth_sendUserOperation',
+  'eth_sendUserOperationSync',
   'eth_getUserOperationReceipt',
   'eth_getUserOperationByHash',
   'biconomy_getGasFeeValues',

@@ -18,6 +18,9 @@ export type GateLimits = {
   /** Operations simulated at the same time; 0 = no limit. */
   readonly simulationsPerKey: number
   readonly simulations: number
+  /** Requests and subscriptions that wait for operations at the same time; 0 = no limit. */
+  readonly waitsPerKey: number
+  readonly waits: number
 }
 
 export type Gate = {
@@ -34,6 +37,8 @@ export type Gate = {
    * millisecond of a thread beyond the method's cost. Throws RateLimitError, also from a heavy run.
    */
   simulate<Result>(keyId: string, method: MethodName, run: () => Promise<Result>): Promise<Result>
+  /** Takes a place among those who wait; the function gives it back, once. Throws RateLimitError. */
+  wait(keyId: string): () => void
 }
 
 /** Milliseconds during which a right credential passes although its IP was wrong too often. */
@@ -47,6 +52,10 @@ const HEAVY_PAUSE = 5
 /** Simulations of one key that are under way. */
 type Running = { count: number; heavy: number }
 
+function isFull(most: number, count: number): boolean {
+  return most > 0 && count >= most
+}
+
 /** The limits of one process: each of several replicas counts for itself. */
 export function createGate(limits: GateLimits): Gate {
   const buckets = {
@@ -58,6 +67,8 @@ export function createGate(limits: GateLimits): Gate {
   const rightCredentials = new Lru<string, number>(10_000)
   const running = new Map<string, Running>()
   let runningInAll = 0
+  const waits = new Map<string, number>()
+  let waitsInAll = 0
 
   const take = (limit: keyof typeof buckets, name: string, cost: number): void => {
     const wait = buckets[limit].take(name, cost)
@@ -82,7 +93,6 @@ export function createGate(limits: GateLimits): Gate {
     },
     async simulate(keyId, method, run) {
       const ofKey = running.get(keyId) ?? { count: 0, heavy: 0 }
-      const isFull = (most: number, count: number): boolean => most > 0 && count >= most
       if (isFull(limits.simulationsPerKey, ofKey.count) || isFull(limits.simulations, runningInAll))
         throw new RateLimitError('simulations', 1)
       running.set(keyId, ofKey)
@@ -98,6 +108,22 @@ export function createGate(limits: GateLimits): Gate {
         if (ofKey.count === 0) running.delete(keyId)
         const unpaid = Math.floor(requester.spent) - methods[method].cost
         if (unpaid > 0) buckets.key.charge(keyId, unpaid)
+      }
+    },
+    wait(keyId) {
+      const ofKey = waits.get(keyId) ?? 0
+      if (isFull(limits.waitsPerKey, ofKey) || isFull(limits.waits, waitsInAll))
+        throw new RateLimitError('waits', 1)
+      waits.set(keyId, ofKey + 1)
+      waitsInAll += 1
+      let isHeld = true
+      return () => {
+        if (!isHeld) return
+        isHeld = false
+        waitsInAll -= 1
+        const left = (waits.get(keyId) ?? 1) - 1
+        if (left === 0) waits.delete(keyId)
+        else waits.set(keyId, left)
       }
     },
   }

@@ -14,6 +14,13 @@ export type MethodContext = {
   readonly keyId: string
   readonly clientVersion: string
   readonly sponsorOf: Services['sponsorOf']
+  /** The places of methods that both run an operation and wait for it. */
+  readonly gate: {
+    simulate<Result>(keyId: string, method: RpcMethod, run: () => Promise<Result>): Promise<Result>
+    wait(keyId: string): () => void
+  }
+  /** Calls `hear` when the caller's connection closes, or has its answer. */
+  readonly onClose: (hear: () => void) => void
   /** The OpenRPC documents. */
   readonly documents: PerDialect<Readonly<Record<string, unknown>>>
 }

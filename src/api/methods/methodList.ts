@@ -12,6 +12,7 @@ import {
 import type { Method } from './method.js'
 import { nodeReads } from './nodeReads.js'
 import { sendUserOperation } from './sendUserOperation.js'
+import { sendUserOperationSync } from './sendUserOperationSync.js'
 import { serviceReads } from './serviceReads.js'
 import { sponsorUserOperation } from './sponsorUserOperation.js'
 import { validateSponsorshipPolicies } from './validateSponsorshipPolicies.js'
@@ -25,6 +26,7 @@ const methodList = [
   ...serviceReads,
   estimateUserOperationGas,
   sendUserOperation,
+  sendUserOperationSync,
   getUserOperationReceipt,
   getUserOperationByHash,
   getUserOperationStatus,

@@ -29,6 +29,8 @@ type RpcRequest = {
   readonly caller: Caller
   /** Reads at most so many bytes. Called once. */
   readonly readBody: (limit: number) => Promise<Uint8Array>
+  /** Calls `hear` when the connection closes, or has its answer. */
+  readonly onClose: (hear: () => void) => void
 }
 
 /**
@@ -66,6 +68,7 @@ export async function answerRpc(
       keyId: identity.keyId,
       clientVersion,
       sponsorOf,
+      onClose: request.onClose,
       documents,
       dialect,
       batchLength,

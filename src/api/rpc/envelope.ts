@@ -51,7 +51,8 @@ function isId(id: unknown): id is RequestId {
 }
 
 /** A JSON-RPC error response. `error.data` holds the error's own data and the rule that decided. */
-export function errorBody(id: RequestId, { code, message, rule, data }: PurserError) {
+export function errorBody(id: RequestId, { code, message, rule, data, hash }: PurserError) {
+  if (hash !== undefined) return { jsonrpc: '2.0', id, error: { code, message, data: hash } }
   return {
     jsonrpc: '2.0',
     id,

@@ -47,6 +47,10 @@ const OTHER_NONCE = 'For another operation, use the next nonce or another nonce 
  */
 export const errorCodes = {
   3: app('The call of a read reverts.', 'Decode the revert data in error.data.'),
+  4: app(
+    'The operation had not come as far as was asked for when the time was over; it goes on.',
+    'Ask for its receipt with the hash in error.data, or send the same request again: it goes on waiting.',
+  ),
   [-32700]: app('The body is not JSON.', 'Send valid JSON.'),
   [-32600]: app(
     'The body is not a JSON-RPC request, is nested too deeply, or is too large.',
@@ -101,7 +105,7 @@ export const errorCodes = {
     'Decode the revert reason: it comes from the called contract.',
   ),
   [-32000]: operator(
-    'A transaction that was sent for the caller failed, or the node refused a read.',
+    'A transaction or operation that was sent for the caller failed, or the node refused a read.',
     READ_MESSAGE,
   ),
   [-32001]: app(

@@ -150,3 +150,32 @@ export class OperationNotFoundError extends PurserError {
     super(`UserOpHash: ${hash} not found for chainId: ${chainId}`, { code: -32004, status: 200 })
   }
 }
+
+/** The time of eth_sendUserOperationSync is over: code 4 with the bare hash as data, as EIP-7966 has it. */
+export class OperationTimeoutError extends PurserError {
+  /** @param reason - why the wait ended, as the end of a sentence */
+  constructor(hash: Hex, state: string, reason: string) {
+    super(
+      `The operation ${hash} is ${state} and goes on: ${reason}. Ask for its receipt, or send it again to wait on.`,
+      { code: 4, hash },
+    )
+  }
+}
+
+/** An operation that eth_sendUserOperationSync waited for was dropped or replaced, or its bundles failed. */
+export class OperationEndedError extends PurserError {
+  constructor(
+    userOpHash: Hex,
+    {
+      state,
+      reason,
+      rule,
+    }: { state: string; reason: string | undefined; rule: string | undefined },
+  ) {
+    super(`The operation ${userOpHash} was not included: ${reason ?? state}`, {
+      code: -32000,
+      rule,
+      data: { userOpHash, state },
+    })
+  }
+}

@@ -12,6 +12,8 @@ type ErrorDetails = {
   readonly rule?: string | undefined
   /** The content of `error.data`. It never holds a secret, a path or a stack. */
   readonly data?: ErrorData | undefined
+  /** A hash that a standard wants bare as `error.data`. */
+  readonly hash?: `0x${string}` | undefined
   /** Seconds after which the same request may succeed. */
   readonly retryAfter?: number | undefined
   readonly cause?: unknown
@@ -24,6 +26,7 @@ export class PurserError extends Error {
   readonly status: number
   readonly rule: string | undefined
   readonly data: ErrorData | undefined
+  readonly hash: `0x${string}` | undefined
   readonly retryAfter: number | undefined
 
   constructor(message: string, details: ErrorDetails) {
@@ -33,6 +36,7 @@ export class PurserError extends Error {
     this.status = details.status ?? 400
     this.rule = details.rule
     this.data = details.data
+    this.hash = details.hash
     this.retryAfter = details.retryAfter
   }
 }

@@ -123,6 +123,7 @@ export const catalogue = {
         'passwords',
         'trials',
         'watchers',
+        'waits',
         'sessions',
       ],
     },

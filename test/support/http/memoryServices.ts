@@ -117,6 +117,15 @@ export function createMemoryServices() {
         transactionHash: transaction?.transactionHash,
       }
     }),
+    follow: (hash, _, { report }) => {
+      const found = receiptOf(hash)
+      if (found !== undefined) {
+        const transactionHash = found.receipt.transactionHash
+        const status = { state: 'CONFIRMED', message: undefined, transactionHash } as const
+        queueMicrotask(() => report({ status: { ...status, receipt: found }, isDone: true }))
+      }
+      return () => undefined
+    },
     debug: undefined,
     reads: {
       read: recorded('reads', () => null),
