@@ -23,6 +23,8 @@ const moves = Number(process.env.PURSER_ADVERSARY_MOVES ?? (isLong ? 3_000 : 250
  */
 const MOST_BLOCKS = 12
 const MEGABYTE = 2 ** 20
+/** Refused sponsorships of an app that are kept in ten seconds; there are two apps. */
+const KEPT_REFUSALS = 50
 
 let field: Battlefield
 beforeAll(async () => {
@@ -33,6 +35,7 @@ afterAll(() => field?.stop())
 test(`nobody but the adversary pays (seed ${seed})`, { timeout: 3_600_000 }, async () => {
   const random = createRandom(seed)
   const adversary = createAdversary(field, random)
+  const begin = performance.now()
   await adversary.prepare()
   const before = await executorWealth(field)
   let isOver = false
@@ -89,6 +92,8 @@ test(`nobody but the adversary pays (seed ${seed})`, { timeout: 3_600_000 }, asy
   }
   process.stdout.write(`${inspect(summary)}\n`)
   expect(adversary.internal).toEqual([])
+  const windows = Math.ceil((performance.now() - begin) / 10_000) + 1
+  expect(books.refused).toBeLessThanOrEqual(2 * KEPT_REFUSALS * windows)
   expect(await Promise.all(uncovered), 'bundles that lost wei, or are in no book').toEqual([0, 0])
   expect(operations.every(({ success }) => success)).toBe(true)
   expect(operations.length).toBeGreaterThan(field.entryPoints.length)

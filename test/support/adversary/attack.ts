@@ -23,6 +23,7 @@ import {
   sponsorData,
 } from './hostile.js'
 import { type Head, type Phase, randomProgram } from './randomProgram.js'
+import { createTwins } from './twins.js'
 
 const abi = parseAbi([
   'function depositTo(address account) payable',
@@ -39,6 +40,8 @@ type Puppet = { readonly salt: Hex; readonly address: Address; readonly entryPoi
 type Quoted = Readonly<Record<string, Hex | undefined>>
 
 const PUPPETS = 24
+/** Sponsorships that one flood asks for. */
+const FLOOD = 40
 
 /** The adversary: `act` makes one random move, which the seed and the moves before it decide. */
 export function createAdversary(field: Battlefield, random: Random) {
@@ -57,10 +60,11 @@ export function createAdversary(field: Battlefield, random: Random) {
     ...field.entryPoints.map(({ address }) => address),
   ]
 
+  const count = (name: string) => tally.set(name, (tally.get(name) ?? 0) + 1)
+
   const ask = async (url: string, method: string, params: unknown): Promise<RpcAnswer['body']> => {
     const { body } = await rpc(url, method, params)
-    const name = `${method} ${body.error?.code ?? 'ok'}`
-    tally.set(name, (tally.get(name) ?? 0) + 1)
+    count(`${method} ${body.error?.code ?? 'ok'}`)
     if (body.error?.code === -32_603) internal.push(`${method}: ${JSON.stringify(params)}`)
     return body
   }
@@ -147,6 +151,71 @@ export function createAdversary(field: Battlefield, random: Random) {
     return error === undefined
   }
 
+  /** The fees that the service advises. */
+  const advised = async (): Promise<Pick<Operation, 'maxFeePerGas' | 'maxPriorityFeePerGas'>> => {
+    const { result } = await ask(field.info.standardUrl, 'pimlico_getUserOperationGasPrice', [])
+    const { maxFeePerGas, maxPriorityFeePerGas } = result.fast
+    return {
+      maxFeePerGas: BigInt(maxFeePerGas),
+      maxPriorityFeePerGas: BigInt(maxPriorityFeePerGas),
+    }
+  }
+
+  /** Has the honest tank pay for an operation that burns gas, and carries it himself: the tip is his. */
+  const cashOut = async (puppet: Puppet, head: Head): Promise<void> => {
+    const { maxFeePerGas, maxPriorityFeePerGas } = await advised()
+    const tip = maxPriorityFeePerGas * BigInt(1 + random.below(2))
+    const amount = BigInt(random.pick([10, 500, 1_500]))
+    const burn: Clause = { fact: 'always', act: 'log', amount }
+    const op = {
+      ...(await draft(puppet, head)),
+      paymaster: undefined,
+      callData: executeCall([burn]),
+      callGasLimit: random.oneIn(4) ? 8_000_000n : 0n,
+      verificationGasLimit: 0n,
+      preVerificationGas: 0n,
+      signature: encodeProgram([]),
+      maxFeePerGas: maxFeePerGas + tip,
+      maxPriorityFeePerGas: tip,
+    }
+    const paid = await sponsored(op, puppet.entryPoint)
+    const { entryPoint } = puppet
+    const attacker = random.pick(field.attackers)
+    if (paid.paymaster) await move(entryPoint.address, entryPoint.encodeHandleOps([paid], attacker))
+    if (paid.paymaster && random.oneIn(2)) await send(paid, entryPoint)
+  }
+
+  /** Asks at once for many sponsorships, most of which are refused. */
+  const flood = async (puppet: Puppet, head: Head): Promise<void> => {
+    const { version, address } = puppet.entryPoint
+    const op = {
+      ...(await draft(puppet, head)),
+      paymaster: undefined,
+      paymasterData: '0x' as const,
+    }
+    const url = random.oneIn(2) ? field.hostileUrl : field.info.standardUrl
+    const asked = Array.from({ length: FLOOD }, (_, n) => {
+      const each = encodeOperation({ ...op, nonce: op.nonce + (BigInt(n) << 64n) }, version)
+      return ask(url, 'pm_sponsorUserOperation', [each, address, {}])
+    })
+    await Promise.all(asked)
+  }
+
+  const twins = createTwins(field, random)
+  /** Authorizations of one account and nonce for several EntryPoints, at once. */
+  const delegate = async (): Promise<void> => {
+    const drafts = await twins.draft()
+    const ready = await Promise.all(
+      drafts.map(async ({ op, entryPoint }) => ({
+        op: await estimated(op, entryPoint),
+        entryPoint,
+      })),
+    )
+    const taken = await Promise.all(ready.map(({ op, entryPoint }) => send(op, entryPoint)))
+    count(`authorizations of one nonce accepted: ${taken.filter(Boolean).length}`)
+    if (taken.some(Boolean) && random.oneIn(2)) await twins.raiseNonce(ready[0]!.op)
+  }
+
   /** What the adversary does between the simulation of an accepted operation and its inclusion. */
   const betray = async (op: Operation, puppet: Puppet): Promise<void> => {
     const anyone = random.pick([op.sender, op.paymaster ?? op.sender])
@@ -178,18 +247,21 @@ export function createAdversary(field: Battlefield, random: Random) {
     const puppet = random.pick(puppets)
     const { number, timestamp } = await field.request('eth_getBlockByNumber', 'latest', false)
     const head = { number: Number(number), timestamp: Number(timestamp) }
+    if (random.oneIn(8)) return cashOut(puppet, head)
+    if (random.oneIn(30)) return flood(puppet, head)
     let op = await draft(puppet, head)
     if (random.oneIn(2)) op = await estimated(op, puppet.entryPoint)
     if (random.oneIn(3)) op = await sponsored(op, puppet.entryPoint)
     if (await send(op, puppet.entryPoint)) await betray(op, puppet)
   }
 
-  /** Gives every puppet a deposit of its own. */
+  /** Gives every puppet and twin a deposit of its own. */
   const prepare = async (): Promise<void> => {
     for (const { address, entryPoint } of puppets) {
       const data = encodeFunctionData({ abi, functionName: 'depositTo', args: [address] })
       await move(entryPoint.address, data, 10n ** 18n)
     }
+    await twins.prepare()
   }
 
   const fill = (): Promise<void> => {
@@ -207,7 +279,7 @@ export function createAdversary(field: Battlefield, random: Random) {
       if (random.oneIn(6)) return fill()
       if (random.oneIn(8))
         return setMood(random.pick(subjects.slice(0, PUPPETS + 2)), BigInt(random.below(2)))
-      return attack()
+      return random.oneIn(6) ? delegate() : attack()
     },
   }
 }

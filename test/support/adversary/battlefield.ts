@@ -1,6 +1,14 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Address, encodeFunctionData, type Hex, numberToHex, parseAbi } from 'viem'
+import {
+  type Address,
+  concatHex,
+  encodeFunctionData,
+  type Hex,
+  numberToHex,
+  padHex,
+  parseAbi,
+} from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import type { DevInfo } from '../../../src/cli/devInfo.js'
 import { deployDevContracts } from '../../../src/cli/devnet/deployDevContracts.js'
@@ -8,6 +16,7 @@ import { devKey } from '../../../src/cli/devnet/devKeys.js'
 import { type Anvil, startAnvil } from '../../../src/cli/devnet/startAnvil.js'
 import { createEntryPoint } from '../../../src/erc4337/createEntryPoint.js'
 import type { EntryPoint, Version } from '../../../src/erc4337/entryPoint.js'
+import { versionFacts } from '../../../src/erc4337/versionFacts.js'
 import type { Compiled } from '../chain/compileSolidity.js'
 import { result } from '../http/jsonRpc.js'
 import { silent } from '../logger.js'
@@ -15,7 +24,7 @@ import { commandsOn, labelled } from '../service/cliAnswers.js'
 import { createTenant } from '../service/createTenant.js'
 import { makeDataFolder, removeDataFolder, startService, urlOf } from '../service/startPurser.js'
 import { until } from '../until.js'
-import { hostile, hostileFactory } from './hostile.js'
+import { hostile, hostileDelegate, hostileFactory } from './hostile.js'
 
 const CHAIN_ID = 31_337
 const OPERATOR_TOKEN = 'operator-token-of-the-battlefield'
@@ -32,7 +41,7 @@ export type Battlefield = Awaited<ReturnType<typeof openBattlefield>>
 
 /**
  * A chain of one block a second with every EntryPoint, and `purser serve` on it as its operator runs it: two
- * apps, of which the honest one has a tank for each version. The adversary has a factory, two paymasters
+ * apps, of which the honest one has a tank for each version. The adversary has a factory, delegates, two paymasters
  * with deposits, keys of both apps, and three accounts of the chain.
  */
 export async function openBattlefield() {
@@ -59,7 +68,8 @@ async function prepare(folder: string, anvil: Anvil) {
     request('eth_sendTransaction', { from, gas: numberToHex(3_000_000), ...transaction })
   const mined = (hash: Hex) => until(() => request('eth_getTransactionReceipt', hash))
 
-  const create = async ({ bytecode: data }: Compiled): Promise<Address> => {
+  const create = async ({ bytecode }: Compiled, argument: Hex = '0x'): Promise<Address> => {
+    const data = concatHex([bytecode, argument])
     return (await mined(await transact(attackers[0]!, { data }))).contractAddress
   }
   const factory = await create(hostileFactory)
@@ -70,6 +80,11 @@ async function prepare(folder: string, anvil: Anvil) {
       await transact(attackers[0]!, { to: address, data, value: numberToHex(10n ** 19n) })
     }
   }
+
+  const delegates = new Map<EntryPoint, Address>()
+  for (const entryPoint of entryPoints)
+    if (versionFacts[entryPoint.version].carriesAuthorization)
+      delegates.set(entryPoint, await create(hostileDelegate, padHex(entryPoint.address)))
 
   const tenant = await createTenant(folder, 'honest')
   const other = await createTenant(folder, 'adversary')
@@ -131,6 +146,8 @@ async function prepare(folder: string, anvil: Anvil) {
     entryPoints: entryPoints as readonly EntryPoint[],
     factory,
     paymasters,
+    /** Code for accounts of EIP-7702, for each EntryPoint whose operations carry authorizations. */
+    delegates: delegates as ReadonlyMap<EntryPoint, Address>,
     attackers,
     executors: EXECUTORS.map((index) => privateKeyToAddress(devKey(index))),
     /** Of the adversary's own app, which has no tank. */

@@ -8,6 +8,7 @@ const source = readFileSync(new URL('../contracts/Hostile.sol', import.meta.url)
 const compiled = compileSolidity(source.replace(/^pragma.*$/m, ''))
 export const hostile = compiled.Hostile!
 export const hostileFactory = compiled.HostileFactory!
+export const hostileDelegate = compiled.HostileDelegate!
 
 /** The facts in the order of the contract. */
 export const facts = [
@@ -43,6 +44,7 @@ export const acts = [
   'call',
   'reenter',
   'memory',
+  'pad',
 ] as const
 
 export type Clause = {

@@ -11,7 +11,16 @@ export type Head = { readonly number: number; readonly timestamp: number }
 /** What a program is written for, which decides the acts that are worth trying. */
 export type Phase = 'validation' | 'execution' | 'sponsoring' | 'postOp' | 'creation'
 
-const inValidation = ['nothing', 'fail', 'revert', 'burnTo', 'range', 'write', 'clear'] as const
+const inValidation = [
+  'nothing',
+  'fail',
+  'revert',
+  'burnTo',
+  'range',
+  'write',
+  'clear',
+  'pad',
+] as const
 
 /**
  * A program: often none or, for what is simulated, a trap that springs when the contract's mood is changed
@@ -30,7 +39,7 @@ export function randomProgram(
 }
 
 function trap(random: Random, subjects: Subjects, head: Head): Clause {
-  const act = random.pick(['fail', 'revert', 'burnTo', 'invalid', 'range', 'long'] as const)
+  const act = random.pick(['fail', 'revert', 'burnTo', 'invalid', 'range', 'long', 'pad'] as const)
   const amount = amountOf(random, act, head)
   return { fact: 'mood', argument: 1n, act, amount, subject: random.pick(subjects) }
 }
@@ -68,6 +77,7 @@ function amountOf(random: Random, act: Clause['act'], head: Head): bigint {
     case 'revert':
     case 'long':
     case 'memory':
+    case 'pad':
       return BigInt(random.pick([0, 32, 1_000, 30_000, 200_000]))
     case 'burnTo':
       return BigInt(random.pick([1_000, 10_000, 50_000, 200_000]))

@@ -49,6 +49,11 @@ export async function compareBooks(field: Battlefield) {
       .selectFrom('bundles')
       .select(['state', 'transaction_hash'])
       .execute()
+    const { refused } = await database
+      .selectFrom('decisions')
+      .select(({ fn }) => fn.countAll<bigint>().as('refused'))
+      .where('sponsored', '=', false)
+      .executeTakeFirstOrThrow()
     const reverted = bundles.filter(({ state }) => state === 'reverted')
     const costs = await Promise.all(reverted.map(({ transaction_hash: hash }) => costOf(hash!)))
     return {
@@ -60,6 +65,8 @@ export async function compareBooks(field: Battlefield) {
       dropped: operations.filter(({ state }) => state === 'dropped').length,
       waiting: operations.filter(({ state }) => !['included', 'dropped'].includes(state)).length,
       bundles: bundles.length,
+      /** Sponsorships that were refused and are kept. */
+      refused: Number(refused),
       /** Bundles that the chain undid, and what they cost their executors in wei. */
       reverted: { bundles: reverted.length, cost: costs.reduce((sum, cost) => sum + cost, 0n) },
       /** wei that the tanks paid, by the chain and by the ledger. */

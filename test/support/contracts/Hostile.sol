@@ -67,7 +67,8 @@ enum Act {
     Withdraw,
     Call,
     Reenter,
-    Memory
+    Memory,
+    Pad
 }
 
 interface EntryPoint {
@@ -97,9 +98,19 @@ contract Hostile {
         return validate(op.signature, missing);
     }
 
-    function validate(bytes calldata program, uint256 missing) private returns (uint256 validationData) {
+    function validate(bytes calldata program, uint256 missing) internal virtual returns (uint256 validationData) {
         if (missing > 0) payable(msg.sender).call{value: missing}("");
-        (validationData,) = run(program);
+        uint256 padding;
+        (validationData,, padding) = run(program);
+        if (padding > 0) answer(validationData, padding);
+    }
+
+    /// Answers the word and so many bytes behind it.
+    function answer(uint256 word, uint256 padding) internal pure {
+        assembly {
+            mstore(0, word)
+            return(0, add(32, padding))
+        }
     }
 
     function validatePaymasterUserOp(Operation06 calldata op, bytes32, uint256)
@@ -120,30 +131,39 @@ contract Hostile {
     function sponsor(bytes calldata programs) private returns (bytes memory, uint256) {
         if (programs.length == 0) return ("", 0);
         (bytes memory first, bytes memory context) = abi.decode(programs, (bytes, bytes));
-        (uint256 validationData, uint256 size) = this.runOf(first);
-        return (size > 0 ? new bytes(size) : context, validationData);
+        (uint256 validationData, uint256 size, uint256 padding) = this.runOf(first);
+        bytes memory encoded = abi.encode(size > 0 ? new bytes(size) : context, validationData);
+        assembly { return(add(encoded, 32), add(mload(encoded), padding)) }
     }
 
     /// Only for itself: what a program does is done in the name of this contract.
-    function runOf(bytes calldata program) external returns (uint256, uint256) {
+    function runOf(bytes calldata program) external returns (uint256, uint256, uint256) {
         return run(program);
     }
 
     function postOp(uint8, bytes calldata context, uint256) external {
-        run(context);
+        runPadded(context);
     }
 
     function postOp(uint8, bytes calldata context, uint256, uint256) external {
-        run(context);
+        runPadded(context);
     }
 
     /// The execution of an operation, and what anybody asks for.
     function execute(bytes calldata program) external {
-        run(program);
+        runPadded(program);
     }
 
-    function run(bytes calldata program) internal returns (uint256 validationData, uint256 contextSize) {
-        if (program.length < 64) return (0, 0);
+    function runPadded(bytes calldata program) private {
+        (,, uint256 padding) = run(program);
+        if (padding > 0) answer(0, padding);
+    }
+
+    function run(bytes calldata program)
+        internal
+        returns (uint256 validationData, uint256 contextSize, uint256 padding)
+    {
+        if (program.length < 64) return (0, 0, 0);
         Clause[] memory clauses = abi.decode(program, (Clause[]));
         for (uint256 index = 0; index < clauses.length; index++) {
             if (holds(clauses[index])) return perform(clauses[index]);
@@ -165,7 +185,10 @@ contract Hostile {
         return tx.gasprice < argument;
     }
 
-    function perform(Clause memory clause) private returns (uint256 validationData, uint256 contextSize) {
+    function perform(Clause memory clause)
+        private
+        returns (uint256 validationData, uint256 contextSize, uint256 padding)
+    {
         (Act act, uint256 amount, address subject) = (clause.act, clause.amount, clause.subject);
         if (act == Act.Fail) validationData = 1;
         else if (act == Act.Revert) assembly { revert(0, amount) }
@@ -184,6 +207,7 @@ contract Hostile {
         else if (act == Act.Reenter) {
             subject.call(abi.encodeWithSignature("handleOps((address,uint256,bytes,bytes,bytes32,uint256,bytes32,bytes,bytes)[],address)", new uint256[](0), address(this)));
         } else if (act == Act.Memory) assembly { mstore(amount, 1) }
+        else if (act == Act.Pad) padding = amount;
     }
 
     function withdraw(EntryPoint entryPoint) private {
@@ -197,6 +221,21 @@ contract Hostile {
 contract HostileFactory is Hostile {
     function make(bytes32 salt, bytes calldata program) external returns (address made) {
         made = address(new Hostile{salt: salt}());
-        run(program);
+        (,, uint256 padding) = run(program);
+        if (padding > 0) answer(uint160(made), padding);
+    }
+}
+
+/// A delegate (EIP-7702) that validates for one EntryPoint alone.
+contract HostileDelegate is Hostile {
+    address private immutable served;
+
+    constructor(address entryPoint) {
+        served = entryPoint;
+    }
+
+    function validate(bytes calldata program, uint256 missing) internal override returns (uint256) {
+        require(msg.sender == served);
+        return super.validate(program, missing);
     }
 }
