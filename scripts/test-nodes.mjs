@@ -22,7 +22,7 @@ const suites = {
     'test/compliance/admissionOnNode.test.ts',
     'test/simulation/trace/parity.test.ts',
   ],
-  amsterdam: ['test/nodes/amsterdam.test.ts'],
+  amsterdam: ['test/nodes/amsterdam.test.ts', 'test/nodes/unknownPrices.test.ts'],
 }
 
 /** What puts load on a node runs by itself: beside others it would measure the machine. */

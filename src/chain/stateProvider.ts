@@ -80,7 +80,7 @@ export type StateProviderContext = {
   readonly replacesCode?: boolean | undefined
   /** Called for every batch sent, with the number of its calls. */
   readonly onBatch?: (calls: number) => void
-  /** Called when other rules hold than before, or other ones are announced. */
+  /** Called whenever the rules were detected again, at least once an hour of chain time. */
   readonly onRules?: (rules: ChainRules, before: ChainRules) => void
 }
 

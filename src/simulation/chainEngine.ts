@@ -86,10 +86,9 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
       rules: context.rules,
     })
 
-  /** Whether our EVM agrees is asked again by the rules that hold now. */
+  /** Whether our EVM agrees is asked again by the rules that hold now: a fork that it does not know shows there only. */
   function onRules(rules: ChainRules, before: ChainRules): void {
     announce(logger, rules, before)
-    if (rules.fork === before.fork) return
     agreement({ node, state, logger }, entryPoints).then(
       (again) => {
         trusted = new Set(again.map(({ entryPoint }) => entryPoint))
@@ -173,7 +172,8 @@ const FORK_ACTIVE = 'the chain runs by other rules now'
 
 /** Logs the rules that are announced, and those that hold instead of `before`. */
 function announce(logger: Logger, { fork, next }: ChainRules, before?: ChainRules): void {
-  if (next) logger.warn({ fork: next.fork, at: isoTime(next.activation) }, FORK_COMING)
+  const isNews = next?.activation !== before?.next?.activation
+  if (next && isNews) logger.warn({ fork: next.fork, at: isoTime(next.activation) }, FORK_COMING)
   if (before && fork !== before.fork) logger.warn({ fork, before: before.fork }, FORK_ACTIVE)
 }
 

@@ -121,11 +121,7 @@ export function* measureSteps(subject: Subject, bounds: GasBounds): Steps<Measur
   }
 }
 
-function* run(
-  name: MeasureRun['name'],
-  limits: TrialLimits,
-  extent: Extent,
-): Steps<MeasuredRun> {
+function* run(name: MeasureRun['name'], limits: TrialLimits, extent: Extent): Steps<MeasuredRun> {
   return (yield { kind: 'run', name, limits, extent }) as MeasuredRun
 }
 
@@ -200,7 +196,9 @@ function* verificationLimits(
   { entryPoint, op }: Subject,
   { limits, run: { observed }, used }: Verification,
 ): Steps<Pick<TrialLimits, 'verification' | 'paymasterVerification'>> {
-  const smallest = (wanted: Pick<TrialSearch, 'name' | 'floor' | 'ceiling' | 'guess' | 'limitsAt'>) =>
+  const smallest = (
+    wanted: Pick<TrialSearch, 'name' | 'floor' | 'ceiling' | 'guess' | 'limitsAt'>,
+  ) =>
     search({
       ...wanted,
       tolerance: tolerated(wanted.floor),

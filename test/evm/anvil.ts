@@ -18,7 +18,7 @@ export type Anvil = {
 /** Starts an anvil of the given hardfork, or geth for one that anvil does not know, on a free port. */
 export async function startReference(hardfork: Fork): Promise<Anvil> {
   if (hardfork !== 'amsterdam') return startAnvil(hardfork)
-  const { rpcUrl, stop } = await startGeth(31_337, 0)
+  const { rpcUrl, stop } = await startGeth(31_337, { amsterdamTime: 0 })
   return clientOf(rpcUrl, stop)
 }
 

@@ -82,6 +82,27 @@ test.skipIf(bundling === undefined)(
       return world.admit(await chain.sign({ ...drafted, ...limits }, name), chain.entryPoint)
     }
     const sent: Hex[] = []
+    /**
+     * EIP-8037: an operation fills a slot, the next frees it, and a third fills another one, from state gas that was given
+     * back. They are in this order in one bundle.
+     */
+    const admitPassedSlots = async (version: Version): Promise<readonly Hex[]> => {
+      const chain = world.at(version)
+      const passed: Hex[] = []
+      for (const slot of [9_000n, 9_000n, 9_001n]) {
+        const name = `passes ${version} ${passed.length}`
+        const maxPriorityFeePerGas = parseGwei('4') - BigInt(passed.length) * parseGwei('1')
+        const draft = await chain.draft('deployed', name, chain.onTarget('toggle', slot))
+        const drafted = { ...draft, maxFeePerGas: fees.maxFeePerGas, maxPriorityFeePerGas }
+        await chain.deposit(drafted.sender, parseEther('0.1'))
+        const gas = await world.estimate(chain.entryPoint, drafted)
+        const { callGasLimit, verificationGasLimit, preVerificationGas } = gas
+        const limits = { callGasLimit, verificationGasLimit, preVerificationGas }
+        const signed = await chain.sign({ ...drafted, ...limits }, name)
+        passed.push(await world.admit(signed, chain.entryPoint))
+      }
+      return passed
+    }
     /** Those that pay nothing: the operator has granted their gas. */
     const granted = new Set<Hex>()
     /** One operation of each version and payer, and of fresh keys, in the pool at once. */
@@ -187,6 +208,15 @@ test.skipIf(bundling === undefined)(
     await until(async () => engine.forks().join() === 'amsterdam')
     expect(engine.trouble()).toBeUndefined()
     await bundleAll()
+    for (const version of VERSIONS) {
+      const passed = await admitPassedSlots(version)
+      sent.push(...passed)
+      // The gain of each bundle is checked as of all others.
+      await bundleAll()
+      const receipts = await Promise.all(passed.map((hash) => world.receipt(hash)))
+      expect(receipts.map(({ success }) => success)).toEqual([true, true, true])
+      expect(new Set(receipts.map(({ receipt }) => receipt.transactionHash)).size).toBe(1)
+    }
     do {
       await admitRound()
       await bundleAll()

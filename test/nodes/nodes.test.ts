@@ -30,6 +30,7 @@ const tracerOf: Readonly<Record<NodeKind, 'native' | 'script' | undefined>> = {
   'hardhat-op': undefined,
   geth: 'native',
   amsterdam: 'native',
+  bogota: 'native',
 }
 
 describe.each(kinds)('on %s', (kind) => {

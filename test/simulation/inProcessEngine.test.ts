@@ -277,8 +277,12 @@ describe.each(VERSIONS)('in-process, EntryPoint v%s:', (version) => {
         continue
       }
       const { verificationGasUsed, observed, before: _, ...rest } = ours.validation
-      const { verificationGasUsed: simulated, observed: outline, before: __, ...same } =
-        theirs.validation
+      const {
+        verificationGasUsed: simulated,
+        observed: outline,
+        before: __,
+        ...same
+      } = theirs.validation
       expect(rest).toEqual(same)
       expect(outline).toMatchObject({ kind: 'outline', contextSize: 0 })
       expect(outline.stakes.account).toEqual(observed.stakes.account)

@@ -61,7 +61,10 @@ describe.each(VERSIONS)('estimates on the node, EntryPoint v%s:', (version) => {
     await chain().fund(op.sender)
     await chain().engine.heads.refresh()
     const signed = payer === 'tank' ? await chain().sponsor(limited, tank) : limited
-    const executed = await chain().engine.execute(chain().entryPoint, await chain().sign(signed, seed))
+    const executed = await chain().engine.execute(
+      chain().entryPoint,
+      await chain().sign(signed, seed),
+    )
     expect(executed).toMatchObject({ ok: true, success: true })
   })
 })

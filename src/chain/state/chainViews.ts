@@ -20,7 +20,7 @@ type ViewContext = {
   readonly chainId: number
   /** Called for every batch sent, with the number of its calls. */
   readonly onBatch: ((calls: number) => void) | undefined
-  /** Called when other rules hold than before, or other ones are announced. */
+  /** Called whenever the rules were detected again. */
   readonly onRules: ((rules: ChainRules, before: ChainRules) => void) | undefined
 }
 
@@ -94,8 +94,7 @@ export async function renewRules(views: ChainViews, head: Head): Promise<void> {
   views.dated = dated
   views.view = undefined
   views.comingView = undefined
-  if (dated.rules.fork !== rules.fork || dated.rules.next?.activation !== rules.next?.activation)
-    views.onRules?.(dated.rules, rules)
+  views.onRules?.(dated.rules, rules)
 }
 
 /** Seconds before an announced fork from which on either side counts. */

@@ -19,6 +19,7 @@ import {
   tokenTank08,
 } from '../../chain/contracts/deployments.js'
 import type { Version } from '../../erc4337/entryPoint.js'
+import { type Fork, rulesByFork } from '../../evm/index.js'
 import { DevChainError } from './devChainError.js'
 import {
   type DevContracts,
@@ -132,11 +133,13 @@ async function placeMissing(
 }
 
 /**
- * Enough for a deployment: 200 gas for a byte of code, 40 at most for a byte of call data, and a constructor that
- * makes a small contract. How many fit into a block depends on it.
+ * Enough for a deployment by the rules of `fork`: each byte in the call data and as code, and a constructor that makes a
+ * contract of up to 2,000 bytes. How many fit into a block depends on it.
  */
-function deploymentGas(data: Hex): bigint {
-  return 1_000_000n + 260n * BigInt(size(data))
+function deploymentGas(fork: Fork, data: Hex): bigint {
+  const { codeByte, codeByteState, floorByte, newAccountState } = rulesByFork[fork].gas
+  const byte = codeByte + codeByteState + floorByte + 20
+  return 600_000n + BigInt(newAccountState + byte * (size(data) + 2_000))
 }
 
 async function deployMissing(rpcUrl: string, wanted: readonly Deployment[]): Promise<void> {
@@ -148,7 +151,10 @@ async function deployMissing(rpcUrl: string, wanted: readonly Deployment[]): Pro
       `The chain at ${rpcUrl} has no deterministic deployer at ${DETERMINISTIC_DEPLOYER}: deploy it there first.`,
     )
   }
-  await deploy(wallet, missing)
+  // Nothing is known of the chain's rules yet. What is too little gas for a newer fork fits into more blocks.
+  await deploy(wallet, missing, 'osaka')
+  const tooLittle = await withoutCode(wallet, missing)
+  if (tooLittle.length > 0) await deploy(wallet, tooLittle, 'amsterdam')
   const [refused] = await withoutCode(wallet, wanted)
   if (refused)
     throw new DevChainError(`The chain at ${rpcUrl} refused to deploy ${refused.address}.`)
@@ -158,7 +164,11 @@ async function deployMissing(rpcUrl: string, wanted: readonly Deployment[]): Pro
  * Sends as many at once as a block holds: anvil forgets to mine what a full block left over. Nonces
  * keep the order; later constructors call earlier contracts, so their gas cannot be estimated.
  */
-async function deploy(wallet: DevWallet, deployments: readonly Deployment[]): Promise<void> {
+async function deploy(
+  wallet: DevWallet,
+  deployments: readonly Deployment[],
+  fork: Fork,
+): Promise<void> {
   const { account, chain } = wallet
   const [first, { gasLimit }, fees] = await Promise.all([
     wallet.getTransactionCount({ address: account.address, blockTag: 'pending' }),
@@ -173,7 +183,7 @@ async function deploy(wallet: DevWallet, deployments: readonly Deployment[]): Pr
     left = gasLimit
   }
   for (const [index, { deployData: data }] of deployments.entries()) {
-    const gas = deploymentGas(data)
+    const gas = deploymentGas(fork, data)
     if (gas > left) await confirm()
     const serializedTransaction = await account.signTransaction({
       type: 'eip1559',

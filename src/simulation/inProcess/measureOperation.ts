@@ -3,14 +3,7 @@ import type { EntryPoint } from '../../erc4337/entryPoint.js'
 import type { Operation } from '../../erc4337/operation.js'
 import type { GasBounds, MeasureResult } from '../engine.js'
 import { measureSteps } from '../measureSteps.js'
-import {
-  keptRun,
-  type Pass,
-  PassOver,
-  type Progress,
-  searchLimit,
-  stateOn,
-} from './measurePass.js'
+import { keptRun, type Pass, PassOver, type Progress, searchLimit, stateOn } from './measurePass.js'
 import type { Allowance, Ground, PassEnd } from './runOperation.js'
 import { refusal } from './simulatedOperation.js'
 

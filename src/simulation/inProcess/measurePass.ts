@@ -3,7 +3,12 @@ import type { Unfinished } from '../../chain/stateProvider.js'
 import type { EntryPoint } from '../../erc4337/entryPoint.js'
 import type { Operation } from '../../erc4337/operation.js'
 import { type Miss, type Outcome, type State, trackState } from '../../evm/index.js'
-import { type MeasuredRun, type TrialLimits, type TrialSearch, withLimits } from '../measureSteps.js'
+import {
+  type MeasuredRun,
+  type TrialLimits,
+  type TrialSearch,
+  withLimits,
+} from '../measureSteps.js'
 import type { Extent } from './observeOperation.js'
 import {
   type Allowance,

@@ -17,7 +17,11 @@ import type { EntryPoint } from '../../erc4337/entryPoint.js'
 import type { Operation } from '../../erc4337/operation.js'
 import { fromHex, type State } from '../../evm/index.js'
 
-type Subject = { readonly node: NodeClient; readonly entryPoint: EntryPoint; readonly op: Operation }
+type Subject = {
+  readonly node: NodeClient
+  readonly entryPoint: EntryPoint
+  readonly op: Operation
+}
 
 /**
  * The accounts of the visited addresses, of those that the operation names and of their delegates, the stakes and the

@@ -1,5 +1,5 @@
-import { type Address, type Hex, numberToHex } from 'viem'
-import { decodeFunctionResult, encodeFunctionData } from 'viem/utils'
+import type { Address, Hex } from 'viem'
+import { decodeFunctionResult, encodeFunctionData, numberToHex } from 'viem/utils'
 import { CannotSimulateError } from '../../base/errors/simulationErrors.js'
 import { abi, runtime } from '../../chain/contracts/generated/Probe.js'
 import { ethCall, type StateOverride } from '../../chain/ethCall.js'
@@ -30,7 +30,7 @@ const ZERO_WORD = '0'.repeat(64)
 /** With these the EntryPoint refuses what was validated: a wrong signature, or another time. */
 const afterValidation = new Set(['AA22', 'AA24', 'AA27', 'AA32', 'AA34', 'AA37'])
 /**
- * Gas of handleOps beside the validation that it meters, at least as much as there is: 4,000 to 8,000 by the
+ * Gas of handleOps around the validation that it meters, at least as much as there is: 4,000 to 8,000 by the
  * prices of Ethereum. It counts where the EntryPoint does not come to say what validation used.
  */
 const AROUND_VALIDATION = 12_000n
@@ -60,7 +60,12 @@ export async function runProbe(probed: ProbedOperation, extent: Extent): Promise
   const outcome = await ethCall(node, request, block, placeProbe(probed))
   if (!outcome.ok)
     throw new NodeUnavailableError('eth_call there grants too little gas to run this operation')
-  return observe(entryPoint, op, extent, decodeFunctionResult({ abi, functionName: 'run', data: outcome.data }))
+  return observe(
+    entryPoint,
+    op,
+    extent,
+    decodeFunctionResult({ abi, functionName: 'run', data: outcome.data }),
+  )
 }
 
 function placeProbe({ entryPoint, op, code, override }: ProbedOperation): StateOverride {
@@ -83,14 +88,16 @@ function planOf(entryPoint: EntryPoint, op: Operation, extent: Extent) {
   const encoded = entryPoint.encodeOperation(op)
   // Behind the offset that it has as a single argument.
   const tuple = { encoded: encoded.slice(66) }
-  const takesOperation = callLayout.executeUserOp !== undefined && op.callData.startsWith(callLayout.executeUserOp)
+  const takesOperation =
+    callLayout.executeUserOp !== undefined && op.callData.startsWith(callLayout.executeUserOp)
   return {
     handleOps: entryPoint.encodeHandleOps([op], HANDLER),
     hash: `${callLayout.getUserOpHash}${digits(encoded)}` as const,
     creator: createAddress(address, 1n),
     ...creationOf(op),
     sender,
-    validation: `${callLayout.validateUserOp}${encodeTuple([tuple, ZERO_WORD, ZERO_WORD])}` as const,
+    validation:
+      `${callLayout.validateUserOp}${encodeTuple([tuple, ZERO_WORD, ZERO_WORD])}` as const,
     prefund: paymaster === undefined ? prefund : 0n,
     depositSlot: BigInt(depositSlot(sender)),
     paymaster: paymaster ?? sender,
@@ -142,11 +149,17 @@ function observe(
     validated.success && validated.output.length >= 66 ? wordOf(validated.output, 0) : undefined
   const isPastValidation = handled.success || (code !== undefined && afterValidation.has(code))
   const used = handled.success
-    ? { preOpGas: handled.preOpGas, prefund: handled.prefund, contextSize: Number(handled.contextSize) }
+    ? {
+        preOpGas: handled.preOpGas,
+        prefund: handled.prefund,
+        contextSize: Number(handled.contextSize),
+      }
     : {
         preOpGas: op.preVerificationGas + smaller(handled.gasUsed),
         prefund: entryPoint.requiredPrefund(op),
-        contextSize: isSponsored ? Number(wordOf(sponsored.output, Number(wordOf(sponsored.output, 0)))) : 0,
+        contextSize: isSponsored
+          ? Number(wordOf(sponsored.output, Number(wordOf(sponsored.output, 0))))
+          : 0,
       }
   const observed: Observation = {
     // The EntryPoint's verdict counts where the account answers otherwise when it is asked alone.
@@ -170,5 +183,7 @@ function smaller(gas: bigint): bigint {
 }
 
 function endOf({ made, success, gasUsed, output }: Made): CallEnd | undefined {
-  return made ? { success, gasUsed: Number(gasUsed), revertData: success ? '0x' : output } : undefined
+  return made
+    ? { success, gasUsed: Number(gasUsed), revertData: success ? '0x' : output }
+    : undefined
 }

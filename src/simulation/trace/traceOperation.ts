@@ -11,7 +11,6 @@ import { refusedPadding } from '../../erc4337/rules/index.js'
 import {
   type ExecutionRecord,
   type FrameRecord,
-  fromHex,
   precompilesOf,
   type State,
   toHex,

@@ -1,8 +1,8 @@
 /**
  * The nodes on which tests can run: `hardhat-op` is Hardhat's node as a chain of the OP stack, `amsterdam` is geth that
- * changes to the rules of Amsterdam soon after its start.
+ * changes to the rules of Amsterdam soon after its start, `bogota` geth by the rules that follow, from its first block.
  */
-const kinds = ['anvil', 'hardhat', 'hardhat-op', 'geth', 'amsterdam'] as const
+const kinds = ['anvil', 'hardhat', 'hardhat-op', 'geth', 'amsterdam', 'bogota'] as const
 
 export type NodeKind = (typeof kinds)[number]
 

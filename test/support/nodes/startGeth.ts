@@ -23,11 +23,14 @@ type Genesis = {
   readonly alloc: Readonly<Record<string, { readonly code?: string }>>
 }
 
+/** Unix seconds from which the rules of a fork hold; absent = never. */
+type ForkTimes = { readonly amsterdamTime?: number; readonly bogotaTime?: number }
+
 /**
  * geth's own first block of a developer's chain, which has the contracts of the forks and the deterministic deployer,
- * by the rules of Osaka until `amsterdamTime` (Unix seconds, absent = for ever). geth places no code afterwards: what only a node can place is there from the beginning.
+ * by the rules of Osaka until the `times` of later ones. geth places no code afterwards: what only a node can place is there from the beginning.
  */
-function genesisOf(binary: string, chainId: number, amsterdamTime: number | undefined) {
+function genesisOf(binary: string, chainId: number, times: ForkTimes) {
   const dumped = execFileSync(binary, ['--dev', 'dumpgenesis'], {
     stdio: ['ignore', 'pipe', 'ignore'],
   })
@@ -42,10 +45,10 @@ function genesisOf(binary: string, chainId: number, amsterdamTime: number | unde
     config: {
       ...known,
       chainId,
-      ...(amsterdamTime !== undefined && { amsterdamTime }),
-      blobSchedule: { cancun: blobs, prague: blobs, osaka: blobs, amsterdam: blobs },
+      ...times,
+      blobSchedule: { cancun: blobs, prague: blobs, osaka: blobs, amsterdam: blobs, bogota: blobs },
     },
-    gasLimit: numberToHex(60_000_000),
+    gasLimit: numberToHex(300_000_000),
     alloc: {
       // Precompiles own nothing, as on a chain that began without them.
       ...Object.fromEntries(Object.entries(alloc).filter(([, { code }]) => code !== undefined)),
@@ -59,15 +62,15 @@ function genesisOf(binary: string, chainId: number, amsterdamTime: number | unde
 
 /**
  * geth in developer mode on free ports: a block for each transaction. It has anvil's accounts, the deterministic
- * deployer, and the contracts that cannot be deployed. See `genesisOf` for `amsterdamTime`.
+ * deployer, and the contracts that cannot be deployed. See `genesisOf` for `times`.
  */
-export async function startGeth(chainId: number, amsterdamTime?: number): Promise<RawNode> {
+export async function startGeth(chainId: number, times: ForkTimes = {}): Promise<RawNode> {
   const binary = gethBinary()
   if (binary === undefined)
     throw new Error('There is no geth: PURSER_GETH names none, and Go has built none.')
   const folder = mkdtempSync(join(tmpdir(), 'purser-geth-'))
   const file = join(folder, 'genesis.json')
-  writeFileSync(file, JSON.stringify(genesisOf(binary, chainId, amsterdamTime)))
+  writeFileSync(file, JSON.stringify(genesisOf(binary, chainId, times)))
   execFileSync(binary, ['init', '--datadir', folder, file], { stdio: 'pipe' })
   const api = 'eth,net,web3,debug,txpool,dev'
   const ports = ['http', 'ws'].flatMap((way) => [

@@ -29,7 +29,7 @@ export async function startNode(chainId: number, kind: NodeKind = nodeKind()): P
     return { rpcUrl, nodeUrl: rpcUrl, wsUrl: rpcUrl.replace('http', 'ws'), pid, stop }
   }
   const node = await startRaw(chainId, kind)
-  const isGeth = kind === 'geth' || kind === 'amsterdam'
+  const isGeth = kind === 'geth' || kind === 'amsterdam' || kind === 'bogota'
   const methods = isGeth ? gethMethods(node.rpcUrl, chainId) : hardhatMethods(node.rpcUrl)
   const front = await startNodeFront(node.rpcUrl, methods)
   if (!isGeth) await placeDeployer(front.url)
@@ -50,7 +50,9 @@ const AHEAD = Number(process.env.PURSER_AMSTERDAM_AHEAD ?? 400)
 
 function startRaw(chainId: number, kind: Exclude<NodeKind, 'anvil'>): Promise<RawNode> {
   if (kind === 'geth') return startGeth(chainId)
-  if (kind === 'amsterdam') return startGeth(chainId, Math.floor(Date.now() / 1_000) + AHEAD)
+  if (kind === 'amsterdam')
+    return startGeth(chainId, { amsterdamTime: Math.floor(Date.now() / 1_000) + AHEAD })
+  if (kind === 'bogota') return startGeth(chainId, { amsterdamTime: 0, bogotaTime: 0 })
   return startHardhat(kind === 'hardhat' ? 'l1' : 'op', chainId)
 }
 
