@@ -37,17 +37,19 @@ describe.each(commanded)('$method $path', ({ command: name, summary, path, query
     const found = all.filter(
       ({ command }) => command.name() === name && command.description() === decapitalized(summary),
     )
-    expect(found).toHaveLength(1)
-    const { group, command } = found[0]!
-    const flags = command.options.map(({ long }) => long)
-    expect(flags).toContain('--json')
-    const params = [...path.matchAll(/\{(\w+)\}/g)].map(([, param = '']) => param)
-    const named = [
-      ...command.registeredArguments.map((argument) => argument.required),
-      ...command.options.filter(({ long }) => long === '--app' || long === '--chain'),
-    ]
-    expect(named.length, `${group} ${command.name()}`).toBeGreaterThanOrEqual(params.length)
-    if (query !== undefined && 'before' in query.shape) expect(flags).toContain('--after')
-    if (who === 'account' && !path.includes('{appId}')) expect(flags).toContain('--account')
+    const alike = commanded.filter((each) => each.command === name && each.summary === summary)
+    expect(found).toHaveLength(alike.length)
+    for (const { group, command } of found) {
+      const flags = command.options.map(({ long }) => long)
+      expect(flags).toContain('--json')
+      const params = [...path.matchAll(/\{(\w+)\}/g)].map(([, param = '']) => param)
+      const named = [
+        ...command.registeredArguments.map((argument) => argument.required),
+        ...command.options.filter(({ long }) => long === '--app' || long === '--chain'),
+      ]
+      expect(named.length, `${group} ${command.name()}`).toBeGreaterThanOrEqual(params.length)
+      if (query !== undefined && 'before' in query.shape) expect(flags).toContain('--after')
+      if (who === 'account' && !path.includes('{appId}')) expect(flags).toContain('--account')
+    }
   })
 })

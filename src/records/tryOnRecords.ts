@@ -7,8 +7,7 @@ import type { Database } from '../db/database.js'
 import type { OperationState } from '../mempool/pool/operations.js'
 import { findDecisionEntry } from '../paymaster/ledger/decisions.js'
 import { createPolicies } from '../paymaster/policy/managePolicies.js'
-import type { PolicyTerms } from '../paymaster/policy/policy.js'
-import { termsSchema } from '../paymaster/policy/policySchema.js'
+import { type PolicyTerms, termsSchema } from '../paymaster/policy/policySchema.js'
 import {
   type PastOperation,
   type PolicyTrial,

@@ -30,8 +30,8 @@ export type Executor = ItemOf<AnswerOf<'GET /chains/{chainId}/executors'>>
 export type Policy = AnswerOf<'GET /policies/{policyId}'>
 /** The terms of a policy as they are written. */
 export type Terms = NonNullable<
-  AdminRoutes['PATCH /policies/{policyId}']['request']['body']
->['terms']
+  NonNullable<AdminRoutes['PATCH /policies/{policyId}']['request']['body']>['terms']
+>
 export type PolicyCheck = AnswerOf<'POST /policies/check'>
 export type PolicyTrial = AnswerOf<'POST /apps/{appId}/policies/try'>
 export type PolicyBudget = ItemOf<AnswerOf<'GET /policies/{policyId}/budgets'>>

@@ -2,7 +2,6 @@ import { getAddress, numberToHex } from 'viem/utils'
 import { z } from 'zod'
 import { MethodNotFoundError } from '../../base/errors/requestErrors.js'
 import type { DebugBundler } from '../../bundler/createDebugBundler.js'
-import type { RpcMethod } from '../contracts/rpcMethods.js'
 import { entryPoint } from '../dialects/decode/entryPoint.js'
 import { decodeOperation, operation } from '../dialects/decode/operation.js'
 import {
@@ -31,7 +30,7 @@ import { type MethodSpec, method } from './method.js'
 
 /** A method of the debug side. It throws MethodNotFoundError where the operator allows none. */
 function debugMethod<
-  const Name extends RpcMethod,
+  const Name extends string,
   Result,
   Given extends Inputs = Record<never, never>,
   Params = Decoded<Given>,

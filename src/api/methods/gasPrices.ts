@@ -3,7 +3,6 @@ import { z } from 'zod'
 import type { FeeAdvice } from '../../chain/fees.js'
 import type { Fees } from '../../erc4337/fees.js'
 import { encodeHexFees } from '../dialects/operationFields.js'
-import type { RpcMethod } from '../contracts/rpcMethods.js'
 import { decimalFees, hexFees, hexQuantity } from '../openRpc/parts.js'
 import { method } from './method.js'
 
@@ -22,7 +21,7 @@ type GasPrice<Name> = {
 }
 
 /** A method that answers our own advice: what a library computes from it is accepted. */
-function gasPrice<const Name extends RpcMethod>(spec: GasPrice<Name>) {
+function gasPrice<const Name extends string>(spec: GasPrice<Name>) {
   return method({
     ...spec,
     scope: 'bundler',

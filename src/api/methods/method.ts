@@ -2,7 +2,6 @@ import type { z } from 'zod'
 import type { ErrorCode } from '../../base/errors/catalogue.js'
 import type { PurserError } from '../../base/errors/purserError.js'
 import type { KeyScope } from '../../tenants/keys.js'
-import type { RpcMethod } from '../contracts/rpcMethods.js'
 import type { DecodeContext, Decoded, Input, Inputs } from '../dialects/decode/values.js'
 import type { PerDialect } from '../dialects/dialect.js'
 import type { ChainServices, Services } from '../services.js'
@@ -16,7 +15,7 @@ export type MethodContext = {
   readonly sponsorOf: Services['sponsorOf']
   /** The places of methods that both run an operation and wait for it. */
   readonly gate: {
-    simulate<Result>(keyId: string, method: RpcMethod, run: () => Promise<Result>): Promise<Result>
+    simulate<Result>(keyId: string, method: string, run: () => Promise<Result>): Promise<Result>
     wait(keyId: string): () => void
   }
   /** Calls `hear` when the caller's connection closes, or has its answer. */
@@ -33,7 +32,7 @@ export type MethodContext = {
 export type MethodScope = KeyScope | 'common' | 'debug' | 'node'
 
 /** The only declaration of a JSON-RPC method: dialects, gate and documents read it. */
-export type MethodSpec<Name extends RpcMethod, Given extends Inputs, Params, Result> = {
+export type MethodSpec<Name extends string, Given extends Inputs, Params, Result> = {
   readonly name: Name
   readonly summary: string
   readonly scope: MethodScope
@@ -62,10 +61,10 @@ export type MethodSpec<Name extends RpcMethod, Given extends Inputs, Params, Res
   readonly example: { readonly params: readonly unknown[]; readonly outcome: NoInfer<Result> }
 }
 
-type Spec<Name extends RpcMethod, Params, Result> = MethodSpec<Name, Inputs, Params, Result>
+type Spec<Name extends string, Params, Result> = MethodSpec<Name, Inputs, Params, Result>
 
 /** A method in full. */
-export type Method<Name extends RpcMethod, Params, Result> = Required<
+export type Method<Name extends string, Params, Result> = Required<
   Omit<Spec<Name, Params, Result>, 'params' | 'decode' | 'result' | 'encode' | 'refusal'>
 > & {
   readonly refusal: ((result: Result) => PurserError | undefined) | undefined
@@ -82,7 +81,7 @@ export type Method<Name extends RpcMethod, Params, Result> = Required<
 
 /** Types a method: `run` gets what its `decode` gives, else its parameters by name; `encode` what its `run` gives. */
 export function method<
-  const Name extends RpcMethod,
+  const Name extends string,
   Result,
   Given extends Inputs = Record<never, never>,
   Params = Decoded<Given>,

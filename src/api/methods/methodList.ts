@@ -1,4 +1,3 @@
-import { rpcMethods } from '../contracts/rpcMethods.js'
 import { debugBundler } from './debugBundler.js'
 import { estimateUserOperationGas } from './estimateUserOperationGas.js'
 import { gasPrices } from './gasPrices.js'
@@ -71,8 +70,8 @@ export const methods = Object.fromEntries(
   methodList.map((listed) => [listed.name, listed]),
 ) as unknown as MethodTable
 
-/** In the order of the documents. */
-export const methodNames: readonly MethodName[] = rpcMethods
+/** In the order of the documents: those to which a key may be limited. */
+export const methodNames: readonly MethodName[] = methodList.map(({ name }) => name)
 
 /** Own names only: `constructor` is no method. */
 export function isMethodName(name: string): name is MethodName {

@@ -1,11 +1,10 @@
 import { getAddress, numberToHex } from 'viem/utils'
 import { z } from 'zod'
-import type { RpcMethod } from '../contracts/rpcMethods.js'
 import { address, decimal, hexQuantity } from '../openRpc/parts.js'
 import { EXAMPLE_CHAIN_ID, EXAMPLE_ENTRY_POINT } from './examples.js'
 import { method } from './method.js'
 
-function chainIdRead<const Name extends RpcMethod>(name: Name) {
+function chainIdRead<const Name extends string>(name: Name) {
   return method({
     name,
     summary: 'The chain of the URL.',
@@ -17,7 +16,7 @@ function chainIdRead<const Name extends RpcMethod>(name: Name) {
   })
 }
 
-function entryPointsRead<const Name extends RpcMethod>(name: Name) {
+function entryPointsRead<const Name extends string>(name: Name) {
   return method({
     name,
     summary: 'The EntryPoints of the chain, the preferred one first.',

@@ -2,7 +2,7 @@ import type { Refusal, RefusalCode } from '../../base/errors/catalogue.js'
 import { type BudgetSpending, claimBudgets } from './budget/budget.js'
 import type { PolicyClaim, ReservationClaim } from './decideReservation.js'
 import type { AppPolicies } from './policies.js'
-import type { Policy } from './policy.js'
+import type { Policy } from './policySchema.js'
 import { estimateRules, naming, requestRules, scopeRules } from './rules/policyRules.js'
 import type { EstimateFacts, PolicyRule, RequestFacts } from './rules/rule.js'
 

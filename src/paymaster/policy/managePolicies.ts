@@ -17,8 +17,8 @@ import {
   type StoredPolicy,
   updatePolicy,
 } from './policies.js'
-import type { BudgetSubject, PolicyTerms } from './policy.js'
-import { type TermsInput, termsMistakes, termsSchema } from './policySchema.js'
+import type { BudgetSubject } from './policy.js'
+import { type PolicyTerms, type TermsInput, termsMistakes, termsSchema } from './policySchema.js'
 
 const name = z.string().min(1).max(100)
 const position = z.int().min(0).max(1_000_000)

@@ -3,9 +3,8 @@ import type { Database, Transaction } from '../../db/database.js'
 import { inTransaction } from '../../db/inTransaction.js'
 import type { Schema } from '../../db/schema.generated.js'
 import { isUuid } from '../../db/uuid.js'
-import type { Policy } from './policy.js'
-import { termsSchema } from './policySchema.js'
-import { boundsSenders } from './terms/termsWarnings.js'
+import { type Policy, termsSchema } from './policySchema.js'
+import { boundsSenders } from './termsWarnings.js'
 
 export type StoredPolicy = Selectable<Schema['policies']>
 

@@ -4,16 +4,8 @@ import { z } from 'zod'
 import { exactRecord } from '../../base/exactRecord.js'
 import { budgetKey } from './budget/budget.js'
 import { constraintMistake } from './calls/constraint.js'
-import {
-  type AllowedCall,
-  type Budget,
-  budgetSubjects,
-  type PolicyTerms,
-  type ValueComparison,
-} from './policy.js'
+import { type AllowedCall, type Budget, budgetSubjects, type ValueComparison } from './policy.js'
 import { parseUsd } from './price.js'
-
-export { termsWarnings } from './terms/termsWarnings.js'
 
 const address = z
   .string()
@@ -129,51 +121,62 @@ const allowedCall = z
   })
 
 const calls = z.strictObject({
+  /** Each call of the operation must be one of these. */
   allow: z.array(allowedCall).min(1).max(200),
+  /** Whether call data may be of an account that we cannot read. */
   allowUnknown: z.boolean().default(false),
   allowDelegateCalls: z.boolean().default(false),
+  /** Whether a call may itself make calls: a multicall, or an account's execute. */
   allowNested: z.boolean().default(false),
 })
 
+export type CallTerms = z.output<typeof calls>
+
 const senders = z.array(address).max(10_000)
 
-/**
- * A policy's terms as users write them and as they are stored. zod leaves out what the user left
- * out, while PolicyTerms requires every member, so that no code which makes terms forgets one: the
- * members that may be absent are therefore named again in the result.
- */
-export const termsSchema = z
-  .strictObject({
-    chains: z.array(z.int().positive()).min(1).max(200).optional(),
-    validFrom: seconds.optional(),
-    validUntil: seconds.optional(),
-    allowSenders: senders.min(1).optional(),
-    denySenders: senders.default([]),
-    deploymentOnly: z.boolean().default(false),
-    factories: z.array(address).max(200).optional(),
-    maxFeePerGas: wei.optional(),
-    calls: calls.optional(),
-    budgets: z
-      .array(budget)
-      .max(50)
-      .refine((budgets) => new Set(budgets.map(budgetKey)).size === budgets.length, {
-        error: 'must not name the same subject, unit and window twice',
-      })
-      .default([]),
-    webhookMode: z.enum(['request', 'always']).default('request'),
-  })
-  .transform(
-    (written): PolicyTerms => ({
-      ...written,
-      chains: written.chains,
-      validFrom: written.validFrom,
-      validUntil: written.validUntil,
-      allowSenders: written.allowSenders,
-      factories: written.factories,
-      maxFeePerGas: written.maxFeePerGas,
-      calls: written.calls,
-    }),
-  )
+/** The terms of a policy as users write them and as they are stored: one member each. */
+const written = z.strictObject({
+  chains: z.array(z.int().positive()).min(1).max(200).optional(),
+  /** Unix seconds, both inclusive */
+  validFrom: seconds.optional(),
+  validUntil: seconds.optional(),
+  allowSenders: senders.min(1).optional(),
+  denySenders: senders.default([]),
+  deploymentOnly: z.boolean().default(false),
+  /** The factories that may create accounts. */
+  factories: z.array(address).max(200).optional(),
+  /** wei per gas */
+  maxFeePerGas: wei.optional(),
+  calls: calls.optional(),
+  budgets: z
+    .array(budget)
+    .max(50)
+    .refine((budgets) => new Set(budgets.map(budgetKey)).size === budgets.length, {
+      error: 'must not name the same subject, unit and window twice',
+    })
+    .default([]),
+  /** `always`: a webhook must approve, also when the request brings no webhookData. */
+  webhookMode: z.enum(['request', 'always']).default('request'),
+})
+
+type Written = z.output<typeof written>
+
+/** The terms of a policy. A term that is undefined does not restrict. */
+export type PolicyTerms = { readonly [Name in keyof Required<Written>]: Written[Name] }
+
+const absent = Object.fromEntries(Object.keys(written.shape).map((name) => [name, undefined]))
+
+/** Every member is there: zod leaves out what the user left out. */
+export const termsSchema = written.transform((terms) => ({ ...absent, ...terms }) as PolicyTerms)
+
+export type Policy = {
+  readonly id: string
+  /** undefined = of the account: binds all its apps */
+  readonly appId: string | undefined
+  readonly name: string
+  readonly active: boolean
+  readonly terms: PolicyTerms
+}
 
 export type TermsInput = z.input<typeof termsSchema>
 

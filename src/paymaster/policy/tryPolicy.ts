@@ -6,7 +6,8 @@ import type { Draft } from '../../erc4337/draft.js'
 import { readCountersUsed } from '../ledger/budgetCounters.js'
 import { type BudgetClaim, budgetExceeded, claimBudgets } from './budget/budget.js'
 import { delegatorsOf } from './decodeCalls.js'
-import type { Budget, Policy } from './policy.js'
+import type { Budget } from './policy.js'
+import type { Policy } from './policySchema.js'
 import { estimateRules, naming, requestRules, scopeRules } from './rules/policyRules.js'
 
 /** An operation on which a draft of a policy is tried. */

@@ -7,11 +7,8 @@ import type { Draft } from '../../../erc4337/draft.js'
 import type { EntryPoint } from '../../../erc4337/entryPoint.js'
 import { createPolicies, type PolicyView } from '../../../paymaster/policy/managePolicies.js'
 import { budgetSubjects } from '../../../paymaster/policy/policy.js'
-import {
-  termsMistakes,
-  termsSchema,
-  termsWarnings,
-} from '../../../paymaster/policy/policySchema.js'
+import { termsMistakes, termsSchema } from '../../../paymaster/policy/policySchema.js'
+import { termsWarnings } from '../../../paymaster/policy/termsWarnings.js'
 import type { TriedOperation } from '../../../paymaster/policy/tryPolicy.js'
 import {
   type PastedOperation,

@@ -33,7 +33,7 @@ import {
 } from '../../../tenants/schemas.js'
 import { usageOf } from '../../../tenants/usage.js'
 import { route } from '../../adminContext.js'
-import { rpcMethods } from '../../contracts/rpcMethods.js'
+import { methodNames } from '../../methods/methodList.js'
 
 const range = z
   .string()
@@ -56,7 +56,7 @@ const keyLimits = z.strictObject({
     .array(z.enum(['bundler', 'paymaster']))
     .min(1)
     .max(2),
-  methods: z.array(z.enum(rpcMethods)).min(1).max(50).nullable(),
+  methods: z.array(z.enum(methodNames)).min(1).max(50).nullable(),
   allowedOrigins: z.array(origin).min(1).max(50).nullable(),
   allowedIps: z.array(range).min(1).max(50).nullable(),
   expiresAt: time.nullable(),

@@ -2,7 +2,7 @@ import type { Address } from 'viem'
 import type { Refusal } from '../../../base/errors/catalogue.js'
 import { timeText } from '../../../base/unixNow.js'
 import type { BudgetUnit } from '../../../base/vocabulary.js'
-import type { Budget, BudgetSubject, Policy, Window } from '../policy.js'
+import type { Budget, BudgetSubject, Window } from '../policy.js'
 import { formatUsd, type NativePrice, toMicroUsd } from '../price.js'
 
 /** The amount that one sponsorship would take from one budget. */
@@ -49,12 +49,19 @@ export function budgetKey(budget: Budget): string {
     : `${budget.per} ${budget.unit} ${windowName(budget.window)}`
 }
 
+/** The part of a policy that has budgets. */
+type Budgeted = {
+  readonly id: string
+  readonly name: string
+  readonly terms: { readonly budgets: readonly Budget[] }
+}
+
 /**
  * The claims on a policy's budgets. A refusal when a budget in USD has no price, or when the
  * operation may cost more than the policy pays for one.
  */
 export function claimBudgets(
-  { id, name, terms }: Policy,
+  { id, name, terms }: Budgeted,
   spending: BudgetSpending,
 ): { readonly claims: readonly BudgetClaim[] } | { readonly refusal: Refusal } {
   const { at, price } = spending

@@ -8,7 +8,8 @@ import type { DecodedCall } from '../calls/call.js'
 import { argumentAt, meets } from '../calls/constraint.js'
 import { MOST_REDEEMED, type Redemption, redemptionsOf } from '../calls/redemptions.js'
 import { callsOf, isNesting } from '../decodeCalls.js'
-import type { AllowedCall, CallTerms } from '../policy.js'
+import type { AllowedCall } from '../policy.js'
+import type { CallTerms } from '../policySchema.js'
 import type { PolicyRule } from './rule.js'
 
 /**

@@ -2,7 +2,7 @@ import type { Refusal } from '../../../base/errors/catalogue.js'
 import { timeText } from '../../../base/unixNow.js'
 import { DELEGATION_MARKER } from '../../../erc4337/delegation.js'
 import { delegatorsOf } from '../decodeCalls.js'
-import type { Policy } from '../policy.js'
+import type { Policy } from '../policySchema.js'
 import { callRule } from './callRule.js'
 import type { EstimateFacts, PolicyRule } from './rule.js'
 

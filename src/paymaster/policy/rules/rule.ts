@@ -1,7 +1,7 @@
 import type { Address } from 'viem'
 import type { Refusal } from '../../../base/errors/catalogue.js'
 import type { Draft } from '../../../erc4337/draft.js'
-import type { PolicyTerms } from '../policy.js'
+import type { PolicyTerms } from '../policySchema.js'
 
 /** The facts of a request that are known before anything was estimated. */
 export type RequestFacts = {

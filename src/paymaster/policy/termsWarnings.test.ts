@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type TermsInput, termsSchema } from '../policySchema.js'
+import { type TermsInput, termsSchema } from './policySchema.js'
 import { type TermsSurroundings, termsWarnings } from './termsWarnings.js'
 
 const [one, other] = [`0x${'ab'.repeat(20)}`, `0x${'CD'.repeat(20)}`]

@@ -1,5 +1,7 @@
-import { canBeMet } from '../calls/constraint.js'
-import type { AllowedCall, Constraint, PolicyTerms } from '../policy.js'
+import { isDeepStrictEqual } from 'node:util'
+import { canBeMet } from './calls/constraint.js'
+import type { AllowedCall, Constraint } from './policy.js'
+import { type PolicyTerms, termsSchema } from './policySchema.js'
 
 /** What somebody should know before well-formed terms bind anybody, and the path of the member that it is about. */
 type TermsWarning = { readonly path: string; readonly message: string }
@@ -157,13 +159,7 @@ export function boundsSenders({ budgets }: PolicyTerms): boolean {
 
 /** Do the terms pay for whatever is asked, now and always? */
 function isUnrestricted(terms: PolicyTerms): boolean {
-  const { chains, validFrom, validUntil, allowSenders, factories, maxFeePerGas, calls } = terms
-  const absent = [chains, validFrom, validUntil, allowSenders, factories, maxFeePerGas, calls]
-  return (
-    absent.every((each) => each === undefined) &&
-    terms.denySenders.length === 0 &&
-    terms.budgets.length === 0 &&
-    !terms.deploymentOnly &&
-    terms.webhookMode === 'request'
-  )
+  return isDeepStrictEqual(terms, unrestricted)
 }
+
+const unrestricted = termsSchema.parse({})
