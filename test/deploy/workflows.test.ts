@@ -62,5 +62,5 @@ test('dependabot looks at every folder with a lock', () => {
     updates: { 'package-ecosystem': string; directories?: string[] }[]
   }
   const npm = updates.find((each) => each['package-ecosystem'] === 'npm')
-  expect([...(npm?.directories ?? [])].sort()).toEqual(folders.sort())
+  expect(npm?.directories).toEqual(expect.arrayContaining(folders))
 })
