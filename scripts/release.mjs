@@ -5,6 +5,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
+  appendFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -103,7 +104,7 @@ function billOfMaterials(folder, digest) {
   return bill
 }
 
-/** Builds the image for both platforms into a file, where docker can. @returns the file's name, undefined without docker */
+/** Builds the image for both platforms into a file, for a trial. @returns the file's name, undefined without docker */
 function buildImage(folder, version) {
   if (spawnSync('docker', ['buildx', 'version']).status !== 0) return undefined
   const name = `purser-${version}.image.tar`
@@ -168,16 +169,19 @@ try {
   rmSync(OUT, { recursive: true, force: true })
   mkdirSync(OUT)
   for (const [name, content] of Object.entries(artefacts)) writeFileSync(join(OUT, name), content)
-  const image = buildImage(join(folder, 'second'), version)
+  const image = isDryRun ? buildImage(join(folder, 'second'), version) : undefined
   const names = [...Object.keys(artefacts), ...(image === undefined ? [] : [image])]
   const sums = names.map((name) => `${sha256(readFileSync(join(OUT, name)))}  ${name}`)
   writeFileSync(join(OUT, 'SHA256SUMS'), `${sums.join('\n')}\n`)
   const commit = run('git', ['rev-parse', 'HEAD'])
   console.log(`${version}, commit ${commit}, built twice with the same bytes:\n${sums.join('\n')}`)
-  if (image === undefined)
+  if (isDryRun && image === undefined)
     console.log('image: not built, there is no docker buildx here; the release workflow builds it')
   for (const line of nativeCode(join(folder, 'second'))) console.log(`image, ${line}`)
   for (const sentence of lacking) console.log(`lacking: ${sentence}`)
+  // The workflow names the image after it.
+  const { GITHUB_OUTPUT } = process.env
+  if (GITHUB_OUTPUT !== undefined) appendFileSync(GITHUB_OUTPUT, `version=${version}\n`)
   if (!isDryRun)
     run('npm', ['publish', join(OUT, first.filename), '--provenance', '--access', 'public'], {
       stdio: 'inherit',

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
@@ -93,6 +93,8 @@ test('every folder is installed, listed, tested here, and has a README of at mos
     expect(tests).toContain(`'${folder}'`)
     const text = readFileSync(`examples/${folder}/README.md`, 'utf8').split('\n')
     expect(text.filter((line) => line.trim() !== '').length).toBeLessThanOrEqual(12)
+    for (const [, link = ''] of text.join('\n').matchAll(/\]\(([^)#]+)/g))
+      expect(existsSync(join('examples', folder, link)), `${folder}: ${link}`).toBe(true)
   }
 })
 

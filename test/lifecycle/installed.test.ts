@@ -33,6 +33,12 @@ let root = ''
 let tarball = ''
 let npmCli = ''
 const user = isRoot ? { uid: NOBODY, gid: NOBODY } : {}
+/** The way to the registry. */
+const network = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) =>
+    /^(npm_config_registry|node_extra_ca_certs|(https?|no)_proxy)$/i.test(name),
+  ),
+)
 
 function makeFolder(name: string): string {
   const folder = join(root, name)
@@ -76,6 +82,7 @@ describe.each(versions)('on Node %s, as a user without rights', (version) => {
       cwd,
       ...user,
       env: {
+        ...network,
         HOME: home,
         PATH: `${join(home, 'global/bin')}:${node}:/usr/bin:/bin`,
         PURSER_TEST_RUN: process.env.PURSER_TEST_RUN ?? '',
