@@ -206,7 +206,8 @@ describe.each(VERSIONS)('reputation at EntryPoint v%s', (version) => {
       const chainId = Number(await chain.call('eth_chainId'))
       const { r, s, yParity } = await owner.signAuthorization({ address, chainId, nonce: 0 })
       const authorization = { address, chainId, nonce: 0n, r, s, yParity: yParity as 0 | 1 }
-      return { ...(await operation({ fields: { nonce: key << 64n } }, account)), authorization }
+      const fields = { nonce: key << 64n, verificationGasLimit: 900_000n }
+      return { ...(await operation({ fields }, account)), authorization }
     }
     const first = await chain.createActor(entryPoint)
     const other = await chain.createActor(entryPoint)
