@@ -81,7 +81,7 @@ export type Schema = {
   bundles: {
     id: Generated<bigint>
     chain_id: bigint
-    kind: 'operations' | 'filler' | 'refill'
+    kind: 'operations' | 'filler' | 'refill' | 'return'
     entry_point: Address | null
     executor: Address
     nonce: bigint
@@ -392,6 +392,15 @@ export type Schema = {
     failed_at: Date
     locked_until: Date | null
     trusted_until: Date | null
+  }
+  surpluses: {
+    chain_id: bigint
+    transaction_hash: Hex
+    entry_point: Address
+    tank: Address
+    block_number: bigint
+    amount: bigint
+    bundle_id: bigint | null
   }
   tanks: {
     id: Generated<string>

@@ -1,5 +1,7 @@
 import { type Address, concatHex, encodeFunctionData, type Hex, numberToHex, parseAbi } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { keyFromSeed } from '../../src/cli/devnet/simpleAccount.js'
 import type { EntryPoint, Version } from '../../src/erc4337/entryPoint.js'
 import type { Operation } from '../../src/erc4337/operation.js'
 import { compileSolidity } from '../support/chain/compileSolidity.js'
@@ -194,6 +196,25 @@ describe.each(VERSIONS)('reputation at EntryPoint v%s', (version) => {
     expect(await refused(await keyed(4n))).toMatchObject({ code: -32505, data: { account } })
     await chain.stake(entryPoint, account)
     await admit(await keyed(4n))
+  })
+
+  test.runIf(packed)('refuses another delegate of an account that waits (AUTH-040)', async () => {
+    const owner = privateKeyToAccount(keyFromSeed('delegates by JSON-RPC'))
+    const account = owner.address.toLowerCase() as Address
+    await chain.deposit(entryPoint, account)
+    const delegating = async (key: bigint, address: Address): Promise<Operation> => {
+      const chainId = Number(await chain.call('eth_chainId'))
+      const { r, s, yParity } = await owner.signAuthorization({ address, chainId, nonce: 0 })
+      const authorization = { address, chainId, nonce: 0n, r, s, yParity: yParity as 0 | 1 }
+      const fields = { nonce: key << 64n, verificationGasLimit: 900_000n }
+      return { ...(await operation({ fields }, account)), authorization }
+    }
+    const first = await chain.createActor(entryPoint)
+    const other = await chain.createActor(entryPoint)
+    await admit(await delegating(0n, first))
+    const error = await refused(await delegating(1n, other))
+    expect(error).toMatchObject({ code: -32502, message: expect.stringContaining('AUTH-040') })
+    await admit(await delegating(1n, first))
   })
 
   test('lets an unstaked paymaster have ten operations, a staked one more (UREP-020)', async () => {

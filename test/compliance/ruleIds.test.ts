@@ -7,7 +7,7 @@ import { cases } from './cases.js'
 
 /** Rules that other tests through JSON-RPC raise, with their file. */
 const raisedElsewhere: Readonly<Record<string, string>> = {
-  'AUTH-040': 'test/attacks/twoDelegates.test.ts',
+  'AUTH-040': 'test/compliance/reputation.test.ts',
   'COD-010': 'test/compliance/reputation.test.ts',
   'EREP-055': 'test/compliance/reputation.test.ts',
   'GREP-010': 'test/compliance/reputation.test.ts',

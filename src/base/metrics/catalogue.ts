@@ -208,6 +208,12 @@ export const catalogue = {
     meaning: 'Less than the cost is a loss; operations with granted fees earn nothing here.',
     labels: { chain: CHAIN },
   },
+  purser_surplus_returned_wei_total: {
+    kind: 'counter',
+    help: "Wei that went back to apps' own tanks because their bundles were larger than they paid for.",
+    meaning: 'It comes from what the executors earned; see docs/build/sponsorship.md, The books.',
+    labels: { chain: CHAIN },
+  },
   purser_bundles_uncovered_total: {
     kind: 'counter',
     help: 'Mined bundles that their operations did not pay for.',

@@ -23,7 +23,7 @@ export type BundleAttempt = {
 
 /**
  * A transaction of ours whose outcome is not known yet: a bundle of operations, a filler of a nonce
- * that was left out, or a refill of an executor.
+ * that was left out, a refill of an executor, or what is returned to a tank.
  */
 export type OpenBundle = {
   readonly id: bigint

@@ -6,6 +6,7 @@ import { forgetBounds, lockPool } from '../../mempool/pool/bounds.js'
 import { countReputations } from '../../mempool/pool/reputations.js'
 import { undoLedger } from '../../paymaster/ledger/ledger.js'
 import { undoTokenPayments } from '../../paymaster/ledger/tokenPayments.js'
+import { undoSurpluses } from './surpluses.js'
 
 export type ChainBlock = { readonly number: bigint; readonly hash: Hex }
 
@@ -139,6 +140,7 @@ async function forgetAbove(trx: Transaction, chainId: number, fork: bigint): Pro
   )
   await sql`delete from transaction_receipts
     where chain_id = ${chainId} and block_number > ${fork}`.execute(trx)
+  await undoSurpluses(trx, chainId, fork)
   await sql`delete from chain_blocks
     where chain_id = ${chainId} and number > ${fork}`.execute(trx)
 }

@@ -8,6 +8,7 @@ import type { Schema } from '../../db/schema.generated.js'
 import { claimOperations, type Drop } from '../../mempool/pool/operations.js'
 import { dropSuccessors } from '../../mempool/pool/successors.js'
 import type { BundleKind, NewAttempt } from './bundles.js'
+import { claimSurpluses, releaseSurpluses } from './surpluses.js'
 
 type BundleState = Schema['bundles']['state']
 
@@ -25,7 +26,7 @@ type NewBundle = {
 /**
  * Stores a signed bundle and takes its operations out of the pool, in one transaction, before the
  * bundle is sent. Returns its id; undefined, with nothing changed, when one of the operations was
- * replaced or dropped meanwhile.
+ * replaced or dropped meanwhile. A bundle of kind `return` has the transactions instead whose surplus it returns.
  */
 export async function storeBundle(
   database: Database,
@@ -36,9 +37,11 @@ export async function storeBundle(
   const { chainId } = bundle
   try {
     return await database.transaction().execute(async (trx) => {
-      const id = await insertBundle(trx, bundle, hashes.length)
+      const operationCount = bundle.kind === 'operations' ? hashes.length : 0
+      const id = await insertBundle(trx, bundle, operationCount)
       await insertAttempt(trx, chainId, id, attempt)
-      const claimed = hashes.length > 0 ? await claimOperations(trx, chainId, hashes, id) : 0
+      const claim = bundle.kind === 'return' ? claimSurpluses : claimOperations
+      const claimed = hashes.length > 0 ? await claim(trx, chainId, hashes, id) : 0
       if (claimed < hashes.length) throw new Superseded()
       faultPoint('bundle:claimed')
       return id
@@ -119,6 +122,7 @@ export async function closeBundle(
     .set({ state, transaction_hash: transactionHash, cost, updated_at: sql<Date>`now()` })
     .where('id', '=', bundleId)
     .execute()
+  if (state !== 'included') await releaseSurpluses(trx, bundleId)
 }
 
 /**

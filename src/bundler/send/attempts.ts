@@ -42,22 +42,23 @@ type Transfer = {
   readonly to: Address
   /** wei */
   readonly value: bigint
+  readonly data?: Hex
   readonly nonce: bigint
   readonly fees: Fees
 }
 
 /**
- * A transaction that moves `value` and calls nothing; from an account to itself and without value it
+ * A transaction that moves `value` and, without data, calls nothing; from an account to itself and without value it
  * only uses a nonce up. The node estimates its gas: chains that charge for data take more than 21,000.
  * @throws NodeRpcError when it would fail
  */
 export async function transferTransaction(
   node: NodeClient,
-  { chainId, from, to, value, nonce, fees }: Transfer,
+  { chainId, from, to, value, data = '0x', nonce, fees }: Transfer,
 ): Promise<ExecutorTransaction> {
-  const call = { from, to, value: `0x${value.toString(16)}` }
+  const call = { from, to, data, value: `0x${value.toString(16)}` }
   const gas = BigInt(await node.request<Hex>('eth_estimateGas', [call]))
-  return { chainId, nonce: Number(nonce), to, data: '0x', value, gas, ...fees }
+  return { chainId, nonce: Number(nonce), to, data, value, gas, ...fees }
 }
 
 /**

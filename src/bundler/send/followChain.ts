@@ -11,6 +11,7 @@ import { indexBlocks } from '../settle/indexBlocks.js'
 import { type ChainView, type Followed, followBundles, viewChain } from './followBundles.js'
 import { missingNonces } from './lanes.js'
 import { refillExecutors, sendTransfer } from './refillExecutors.js'
+import { returnSurpluses } from './returnSurpluses.js'
 
 /**
  * Brings operations up to date with the chain at `head`, and sends nothing: so it may run while others send.
@@ -39,10 +40,11 @@ export async function followChain(
   return view && followBundles(context, view)
 }
 
-/** Fills missing nonces and refills executors; new bundles go first. */
+/** Fills missing nonces, refills executors and returns surpluses; new bundles go first. */
 export async function keepLanes(context: BundlingContext, followed: Followed): Promise<void> {
   await fillGaps(context, followed)
   await refillExecutors(context, followed)
+  await returnSurpluses(context, followed)
 }
 
 /**

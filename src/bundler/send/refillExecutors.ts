@@ -1,4 +1,4 @@
-import type { Address } from 'viem'
+import type { Address, Hex } from 'viem'
 import { parseTransaction } from 'viem/utils'
 import { compareBigints, smallest } from '../../base/bigints.js'
 import { SignerUnavailableError } from '../../base/errors/processErrors.js'
@@ -19,8 +19,8 @@ import { committedCost, nextNonce } from './lanes.js'
 
 /** Gas of a plain transfer, with a margin for chains that charge for its data. */
 const TRANSFER_GAS = 50_000n
-/** Bytes as many as a signed transfer has at most, none of which compresses. */
-const transferBytes = fromHex(placeholder(160, 51))
+/** Bytes as many as a signed transfer or deposit has at most, none of which compresses. */
+const transferBytes = fromHex(placeholder(200, 51))
 
 /**
  * Sends money of the treasury to executors that run short of it. Refills go through the same outbox as
@@ -50,7 +50,7 @@ export async function refillExecutors(context: BundlingContext, followed: Follow
     executors,
     inFlight: new Set(lane.open.flatMap(recipient)),
     available: treasuryState.balance - committedCost(lane),
-    transferCost: TRANSFER_GAS * fees.maxFeePerGas + (dataPrice ? transferData(dataPrice) : 0n),
+    transferCost: transferCost(dataPrice, fees),
     refillBelow: terms.refillBelow,
     refillTo: terms.refillTo,
     maxRefills: maxBundlesPerExecutor - lane.open.length,
@@ -73,9 +73,14 @@ export async function refillExecutors(context: BundlingContext, followed: Follow
   }
 }
 
-/** wei that a transfer may cost on top of its gas: twice the current fee, which may rise. */
-function transferData({ feeOf, sizeOf, operatorFeeOf }: DataPrice): bigint {
-  return 2n * feeOf(sizeOf(transferBytes)) + operatorFeeOf(TRANSFER_GAS)
+/** wei that a transfer costs at most: its gas and, on top of it, twice the current fee for data, which may rise. */
+export function transferCost(
+  data: DataPrice | undefined,
+  { maxFeePerGas }: Fees,
+  gas = TRANSFER_GAS,
+): bigint {
+  const dataFee = data && 2n * data.feeOf(data.sizeOf(transferBytes)) + data.operatorFeeOf(gas)
+  return gas * maxFeePerGas + (dataFee ?? 0n)
 }
 
 /** The executor for which an open refill is; empty for other transactions. */
@@ -140,6 +145,7 @@ type Transfer = {
   readonly to: Address
   /** wei */
   readonly value: bigint
+  readonly data?: Hex
   readonly nonce: bigint
   readonly fees: Fees
 }
@@ -148,8 +154,9 @@ type Transfer = {
 export async function sendTransfer(
   context: BundlingContext,
   signer: ExecutorSigner,
-  kind: 'filler' | 'refill',
+  kind: 'filler' | 'refill' | 'return',
   transfer: Transfer,
+  surpluses: readonly Hex[] = [],
 ): Promise<OpenBundle> {
   const { database, definition, node } = context
   const { chainId } = definition
@@ -158,7 +165,7 @@ export async function sendTransfer(
   const transaction = await transferTransaction(node, { chainId, from: executor, ...transfer })
   const attempt = await signAttempt(signer, transaction, kind === 'filler')
   const stored = { kind, entryPoint: null, executor, nonce, relayedFrom: undefined }
-  const id = await storeBundle(database, { chainId, ...stored }, attempt, [])
+  const id = await storeBundle(database, { chainId, ...stored }, attempt, surpluses)
   if (id === undefined) throw new Error('a transaction without operations was superseded')
   faultPoint('bundle:committed')
   const counts = { operationCount: 0, waitingCount: 0, cancelRequested: false }

@@ -24,6 +24,7 @@ import {
   MAX_ATTEMPTS,
   releaseOperations,
 } from '../outbox/outbox.js'
+import { putSurpluses } from '../outbox/surpluses.js'
 import type { Culprit } from './findCulprit.js'
 import type { Loss } from './findLosses.js'
 import type { FoundInclusion } from './readEvents.js'
@@ -172,8 +173,9 @@ export async function settleReceipts(
   }
   const ourOutcomes = outcomes.filter(({ outcome }) => ourHashes.has(outcome.userOpHash))
   await bookTokenPayments(trx, chainId, paidOperations(ourOutcomes))
-  const priced = await withSponsorCosts(trx, { definition, entryPoints }, ourOutcomes, ourBundles)
-  await settleLedger(trx, chainId, priced, progress)
+  const costs = await withSponsorCosts(trx, { definition, entryPoints }, ourOutcomes, ourBundles)
+  await settleLedger(trx, chainId, costs.priced, progress)
+  await putSurpluses(trx, chainId, costs.surpluses)
   await countReputations(trx, chainId, { included })
 }
 

@@ -9,6 +9,7 @@ import { bundleCharges, sharedGas } from '../../gas/preVerificationGas.js'
 import { grantedFees } from '../../paymaster/ledger/grants.js'
 import type { SettledInclusion } from '../../paymaster/ledger/ledger.js'
 import type { BundlingContext } from '../bundlingContext.js'
+import type { Surplus } from '../outbox/surpluses.js'
 
 /** The charge for one operation of a bundle. */
 type Charge = {
@@ -51,14 +52,15 @@ type OurBundle = {
  * EntryPoint. An operation that was granted to have no fees is not charged there: our executor paid its gas at the
  * price of the bundle, so that is the cost, up to the granted price. A payer by credit, for the operator's tank or
  * for no fees, gets the rebate of our bundle: both the tank and the executor are the operator's. What
- * a bundle of others took is the cost where a tank paid, and nothing else is.
+ * a bundle of others took is the cost where a tank paid, and nothing else is. What our bundles charged an app's own tank
+ * beyond its share stands in `surpluses`: it goes back by a transaction.
  */
 export async function withSponsorCosts(
   trx: Transaction,
   { definition, entryPoints }: Pick<BundlingContext, 'definition' | 'entryPoints'>,
   included: readonly Included[],
   ourBundles: ReadonlyMap<Hex, OurBundle>,
-): Promise<SettledInclusion[]> {
+): Promise<{ readonly priced: SettledInclusion[]; readonly surpluses: readonly Surplus[] }> {
   const ours = included.filter(({ outcome }) => ourBundles.has(outcome.event.transactionHash))
   const hashes = ours.map(({ outcome }) => outcome.userOpHash)
   const granted = await grantedFees(
@@ -68,6 +70,7 @@ export async function withSponsorCosts(
   )
   const known = await readShares(trx, definition.chainId, hashes)
   const costs = new Map<Hex, Pick<SettledInclusion, 'cost' | 'rebate'>>()
+  const surpluses = new Map<string, Surplus>()
   for (const [transactionHash, { receipt, cost }] of ourBundles) {
     const entryPoint = entryPoints.find(({ address }) => address === receipt.to)
     // Those of a bundle for another EntryPoint inside a call were paid to somebody else.
@@ -86,31 +89,49 @@ export async function withSponsorCosts(
     const shared = BigInt(sharedGas(entryPoint, bundleCharges(definition)))
     const rebates = rebatesOf(charges, { shared, cost })
     for (const [at, { outcome }] of carried.entries()) {
-      const { userOpHash, paymaster, actualGasCost } = outcome
+      const { userOpHash, paymaster: tank, actualGasCost, event } = outcome
       const { gas, price } = charges[at] ?? { gas: 0n, price: 0n }
       const isGranted = granted.has(userOpHash)
-      if (!isGranted && !known.sharedTanks.has(`${entryPoint.address} ${paymaster}`)) continue
       const rebate = rebates[at] ?? 0n
+      const name = `${entryPoint.address} ${tank}`
+      if (known.ownTanks.has(name) && rebate > 0n) {
+        const amount = rebate + (surpluses.get(transactionHash + name)?.amount ?? 0n)
+        const { blockNumber } = event
+        const surplus = {
+          transactionHash,
+          entryPoint: entryPoint.address,
+          tank,
+          blockNumber,
+          amount,
+        }
+        surpluses.set(transactionHash + name, surplus)
+      }
+      if (!isGranted && !known.sharedTanks.has(name)) continue
       costs.set(userOpHash, { cost: (isGranted ? gas * price : actualGasCost) - rebate, rebate })
     }
   }
-  return included.map((inclusion) => ({ ...inclusion, ...costs.get(inclusion.outcome.userOpHash) }))
+  const priced = included.map((each) => ({ ...each, ...costs.get(each.outcome.userOpHash) }))
+  return { priced, surpluses: [...surpluses.values()] }
 }
 
 function isFree({ outcome: { paymaster, actualGasCost } }: Included): boolean {
   return paymaster === zeroAddress && actualGasCost === 0n
 }
 
-/** How many each of these operations paid for, and the operator's tanks by EntryPoint and address. */
+/** How many each of these operations paid for, and the tanks of the operator and of apps by EntryPoint and address. */
 async function readShares(trx: Transaction, chainId: number, hashes: readonly Hex[]) {
   if (hashes.length === 0)
-    return { sharedBy: new Map<Hex, number>(), sharedTanks: new Set<string>() }
+    return { sharedBy: new Map<Hex, number>(), sharedTanks: new Set(), ownTanks: new Set() }
   const { rows } = await sql<{ hash: Hex; sharedBy: number }>`select hash, shared_by as "sharedBy"
     from operations where chain_id = ${chainId} and hash = any(${hashes}::text[])`.execute(trx)
-  const tanks = await sql<{ name: string }>`select entry_point || ' ' || address as name from tanks
-    where chain_id = ${chainId} and app_id is null and kind = 'gas'`.execute(trx)
+  const { rows: tanks } = await sql<{ name: string; isShared: boolean }>`
+    select entry_point || ' ' || address as name, app_id is null as "isShared" from tanks
+    where chain_id = ${chainId} and kind = 'gas'`.execute(trx)
+  const namesOf = (isShared: boolean) =>
+    new Set(tanks.filter((tank) => tank.isShared === isShared).map(({ name }) => name))
   return {
     sharedBy: new Map(rows.map(({ hash, sharedBy }) => [hash, sharedBy])),
-    sharedTanks: new Set(tanks.rows.map(({ name }) => name)),
+    sharedTanks: namesOf(true),
+    ownTanks: namesOf(false),
   }
 }

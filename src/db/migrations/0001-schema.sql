@@ -521,7 +521,7 @@ create index on event_deliveries (subscription_id, id);
 create table bundles (
   id bigint generated always as identity primary key,
   chain_id bigint not null,
-  kind text not null check (kind in ('operations', 'filler', 'refill')),
+  kind text not null check (kind in ('operations', 'filler', 'refill', 'return')),
   entry_point text, -- null unless the kind is operations
   executor text not null,
   nonce bigint not null,
@@ -552,6 +552,20 @@ create table bundle_transactions (
   primary key (chain_id, hash)
 );
 create index on bundle_transactions (bundle_id);
+
+-- wei that a bundle of ours charged an app's own tank beyond its share of the bundle's fixed costs.
+create table surpluses (
+  chain_id bigint not null,
+  transaction_hash text not null, -- of the bundle
+  entry_point text not null,
+  tank text not null,
+  block_number bigint not null,
+  amount numeric(78, 0) not null,
+  bundle_id bigint references bundles on delete cascade, -- the transaction that returns it; null: none yet
+  primary key (chain_id, transaction_hash, tank)
+);
+create index surpluses_owed on surpluses (chain_id, block_number) where bundle_id is null;
+create index surpluses_bundle on surpluses (bundle_id) where bundle_id is not null;
 
 -- The sizes of bundles that estimates assumed lately, for all processes: `size` from `decided_at` on.
 create table bundle_sizes (

@@ -23,6 +23,8 @@ export type Fleet = {
   /** Holds the server's cluster, so that `withBooks` reaches it. */
   readonly folder: string
   readonly replicas: readonly Replica[]
+  /** Of the replicas, from their next start on. */
+  readonly environment: { PURSER_MASTER_KEY: string } & Record<string, string>
   /** wei in the tank before any operation. */
   readonly deposit: bigint
   /** The chain and the tenant as a client of the first serving process sees them. */
@@ -53,6 +55,7 @@ export async function startFleet(chainId: number): Promise<Fleet> {
   const info = () => tenantInfo(chain, replicas[0]!.url(), tenant, tank)
   return {
     folder,
+    environment,
     replicas,
     info,
     deposit: await tankDeposit(info()),

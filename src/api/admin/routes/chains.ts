@@ -18,7 +18,7 @@ const fees = z.object({ maxFeePerGas: wei, maxPriorityFeePerGas: wei })
 
 const bundle = z.object({
   bundleId: z.string(),
-  kind: z.enum(['operations', 'filler', 'refill']),
+  kind: z.enum(['operations', 'filler', 'refill', 'return']),
   entryPoint: address.nullable(),
   executor: address,
   nonce: z.string(),

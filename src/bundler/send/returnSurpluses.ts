@@ -1,0 +1,63 @@
+import { compareBigints } from '../../base/bigints.js'
+import { SignerUnavailableError } from '../../base/errors/processErrors.js'
+import { adviseFees } from '../../chain/fees.js'
+import { NodeRpcError } from '../../chain/nodeErrors.js'
+import { dataPriceAt } from '../../gas/dataPrice.js'
+import { depositTo } from '../../paymaster/entryPointDeposit.js'
+import type { BundlingContext } from '../bundlingContext.js'
+import { openSince } from '../outbox/bundles.js'
+import { mostOwed } from '../outbox/surpluses.js'
+import type { Followed } from './followBundles.js'
+import { committedCost, nextNonce } from './lanes.js'
+import { sendTransfer, transferCost } from './refillExecutors.js'
+
+/** Gas of a deposit to a tank, with a margin for chains that charge for its data. */
+const DEPOSIT_GAS = 80_000n
+/** A surplus is returned when it is so many times what the transaction costs, which is deducted. */
+const WORTH_IT = 25n
+
+/**
+ * Returns to apps' own tanks what final blocks charged them beyond their share of the bundles: one deposit a round, from
+ * the executor that has most, through the outbox. The transaction and what it returns are stored together,
+ * so a crash neither loses nor repeats one.
+ */
+export async function returnSurpluses(context: BundlingContext, followed: Followed): Promise<void> {
+  const { database, definition, node, signers, logger, metrics } = context
+  const { chainId, finalityDepth, maxBundlesPerExecutor, executorMinBalance } = definition
+  const { head, states, blocked } = followed
+  const owed = await mostOwed(database, chainId, head.number - BigInt(finalityDepth))
+  if (owed === undefined) return
+  const { fast: fees } = await adviseFees(node, head, definition)
+  const cost = transferCost(await dataPriceAt(node, definition.dataFee, head), fees, DEPOSIT_GAS)
+  if (owed.amount < WORTH_IT * cost) return
+
+  const bundles = await openSince(database, chainId, followed)
+  const [richest] = signers
+    .flatMap((signer) => {
+      const state = blocked.has(signer.address) ? undefined : states.get(signer.address)
+      if (state === undefined) return []
+      const open = bundles.filter(({ executor }) => executor === signer.address)
+      const lane = { executor: signer.address, mined: state.mined, open }
+      return [{ signer, lane, free: state.balance - committedCost(lane) - executorMinBalance }]
+    })
+    .filter(({ lane, free }) => lane.open.length < maxBundlesPerExecutor && free >= owed.amount)
+    .sort((a, b) => compareBigints(b.free, a.free))
+  if (richest === undefined) return
+  const { entryPoint, tank, names } = owed
+  const value = owed.amount - cost
+  const transfer = { to: entryPoint, value, data: depositTo(tank), nonce: nextNonce(richest.lane) }
+  try {
+    const { id } = await sendTransfer(
+      context,
+      richest.signer,
+      'return',
+      { ...transfer, fees },
+      names,
+    )
+    metrics.count('purser_surplus_returned_wei_total', {}, Number(value))
+    logger.info({ bundleId: id, tank, value, bundles: names.length }, 'a surplus is being returned')
+  } catch (error) {
+    if (!(error instanceof NodeRpcError || error instanceof SignerUnavailableError)) throw error
+    logger.error({ tank, reason: error.message }, 'a surplus cannot be returned')
+  }
+}

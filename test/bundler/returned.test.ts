@@ -1,0 +1,118 @@
+import { type Hex, parseEther } from 'viem'
+import { expect, test } from 'vitest'
+import { abandonBundle } from '../../src/bundler/outbox/outbox.js'
+import { bundleCharges, sharedGas } from '../../src/gas/preVerificationGas.js'
+import { useSponsoredApp } from '../support/world/sponsoredApp.js'
+
+/*
+ * preVerificationGas is signed for a bundle of one; operations of an app's own tank come in larger ones. What the tank
+ * paid beyond its share goes back to its deposit once the blocks are final.
+ */
+
+const FINAL_AFTER = 3
+const SIZE = 6
+
+const { world, chain, makeTank, ...app } = useSponsoredApp('0.7', {
+  definition: { finalityDepth: FINAL_AFTER, maxBundleWait: 0, expectedBundleSize: 1 },
+})
+
+/** One bundle of operations that the app's tank pays; their hashes. */
+async function bundleOf(size: number): Promise<Hex[]> {
+  const drafts: Awaited<ReturnType<typeof app.draftOf>>[] = []
+  while (drafts.length < size) drafts.push(await app.draftOf('deployed'))
+  const hashes: Hex[] = []
+  for (const { seed, draft } of drafts) {
+    const { operation, decision } = await app.ask(draft)
+    expect(decision.sponsored).toBe(true)
+    hashes.push(await world().admit(await chain().sign(operation, seed), chain().entryPoint))
+  }
+  await world().settle()
+  return hashes
+}
+
+function surpluses() {
+  return world()
+    .database.selectFrom('surpluses')
+    .selectAll()
+    .where('chain_id', '=', BigInt(world().chainId))
+    .execute()
+}
+
+async function owed(tank: Hex) {
+  return (await surpluses()).filter((each) => each.tank === tank && each.bundle_id === null)
+}
+
+/** wei of the executor and of the tank's deposit. */
+async function wealth(tank: Hex) {
+  const [executor, deposit] = await Promise.all([
+    world().balanceOf(world().executors[0]!.address),
+    chain().depositOf(tank),
+  ])
+  return { executor, deposit }
+}
+
+test('what a bundle charged above the share is booked, and a reorg undoes it', async () => {
+  const { address: tank } = await makeTank(parseEther('5'))
+  const before = await wealth(tank)
+  const hashes = await bundleOf(SIZE)
+  const [booked, ...others] = await surpluses()
+  expect(others).toEqual([])
+  const [first] = await Promise.all(hashes.map((hash) => world().receipt(hash)))
+  const { effectiveGasPrice, transactionHash, gasUsed } = first!.receipt
+  expect(booked).toMatchObject({ tank, transaction_hash: transactionHash, bundle_id: null })
+  // The fixed gas of a bundle was paid six times, and came once.
+  const shared = BigInt(sharedGas(chain().entryPoint, bundleCharges(world().definition)))
+  const price = first!.actualGasCost / first!.actualGasUsed
+  expect(booked!.amount).toBe(((shared * BigInt(SIZE - 1) * price) / BigInt(SIZE)) * BigInt(SIZE))
+  const after = await wealth(tank)
+  const [paid, cost] = [before.deposit - after.deposit, gasUsed * effectiveGasPrice]
+  expect(paid).toBeGreaterThan((cost * 120n) / 100n)
+  // At the price of the operations: the bundle bid less.
+  expect(paid - booked!.amount).toBeLessThanOrEqual((gasUsed * price * 105n) / 100n)
+  expect(paid - booked!.amount).toBeGreaterThanOrEqual(cost)
+
+  await world().anvil.request('anvil_reorg', [1, []])
+  await world().round()
+  expect(await surpluses()).toEqual([])
+  await world().settle()
+  const [again] = await surpluses()
+  expect(again).toMatchObject({ tank, transaction_hash: transactionHash, bundle_id: null })
+})
+
+test('it goes back when it is final and worth a transaction, once, whatever becomes of the first one', async () => {
+  const { address: tank } = await makeTank(parseEther('5'))
+  await bundleOf(SIZE)
+  await world().mine(FINAL_AFTER)
+  await world().round()
+  expect(await world().openBundles()).toEqual([])
+  // As many bundles as it takes.
+  const booked = world().database.updateTable('surpluses').where('tank', '=', tank)
+  await booked.set(({ eb }) => ({ amount: eb('amount', '*', 100n) })).execute()
+  const expected = await owed(tank)
+  const amount = expected.reduce((sum, each) => sum + each.amount, 0n)
+  const before = await wealth(tank)
+
+  await world().setAutomine(false)
+  await world().round()
+  const [lost] = await world().openBundles()
+  expect(lost).toMatchObject({ kind: 'return', entryPoint: null, operationCount: 0 })
+  expect(await owed(tank)).toEqual([])
+  await world().round()
+  expect(await world().openBundles()).toHaveLength(1)
+  // The transaction is lost with its node, and no other takes its place by itself.
+  await world().tester.dropTransaction({ hash: lost!.attempts[0].hash })
+  await abandonBundle(world().database, lost!.id)
+  expect(await owed(tank)).toEqual(expected)
+  await world().setAutomine(true)
+  await world().settle()
+  await world().mine(FINAL_AFTER)
+  await world().settle()
+
+  const after = await wealth(tank)
+  const returned = after.deposit - before.deposit
+  expect(returned).toBeLessThan(amount)
+  expect(returned).toBeGreaterThan((amount * 95n) / 100n)
+  // The executor gives what it had earned before and no more.
+  expect(before.executor - after.executor).toBeLessThanOrEqual(amount)
+  expect(await owed(tank)).toEqual([])
+})
