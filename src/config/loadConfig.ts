@@ -80,7 +80,7 @@ function candidatesOf(
 }
 
 /** The value that text of a flag or a variable holds as JSON. */
-function valueOf(raw: unknown): unknown {
+function jsonOf(raw: unknown): unknown {
   if (typeof raw !== 'string') return raw
   try {
     return JSON.parse(raw)
@@ -112,7 +112,7 @@ export function loadConfig(sources: Sources): LoadedConfig {
     const [source, place, raw] = found ?? ['default', 'default', undefined]
     const parsed = (options[name].schema as z.ZodType).safeParse(raw)
     if (!parsed.success) {
-      const { path, reason } = issueOf(parsed.error, valueOf(raw), options[name].schema)
+      const { path, reason } = issueOf(parsed.error, jsonOf(raw), options[name].schema)
       throw new ConfigError(`${place}${path === '' ? '' : ` (${path})`}: ${reason}.`)
     }
     config[name] = parsed.data

@@ -173,12 +173,13 @@ async function reloadChains(
 
 /** The new chain runs before the old one ends, so that no request finds none. */
 async function replaceChain(
-  { wanted, running, away, start }: ChainSet,
+  { wanted, running, away, signal, start }: ChainSet,
   definition: ChainDefinition,
 ): Promise<void> {
   const { chainId } = definition
-  const old = running.get(chainId)
   const chain = await start(definition)
+  if (signal.aborted) return chain.close()
+  const old = running.get(chainId)
   running.set(chainId, chain)
   away.delete(chainId)
   wanted.set(chainId, definition)

@@ -65,7 +65,9 @@ test('the schema takes the values of the chart and refuses what Purser would ref
 })
 
 test('the values that the guide prints pass the schema', () => {
-  const [block] = blocksOf('docs/operate/install.md').filter(({ text }) => text.includes('image: {'))
+  const [block] = blocksOf('docs/operate/install.md').filter(({ text }) =>
+    text.includes('image: {'),
+  )
   const printed = parse(block?.text ?? '') as Record<string, unknown>
   const check = new Ajv({ strict: false, validateFormats: false }).compile(
     JSON.parse(chartSchema()),
@@ -272,7 +274,9 @@ describe('the containers of the chart against the service', () => {
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
     const job = containerOf(find('Job', 'shop-migrate'))
     const migrated = await runCli(job.args, environmentHere(job))
-    expect(migrated.stdout, migrated.stderr).toMatch(/^The schema of the database \(.+\) is \d+, as this version needs\.\n$/)
+    expect(migrated.stdout, migrated.stderr).toMatch(
+      /^The schema of the database \(.+\) is \d+, as this version needs\.\n$/,
+    )
     for (const name of ['api', 'bundler']) {
       const container = containerOf(find('Deployment', `shop-${name}`))
       const given = container.envFrom?.map(({ secretRef }) => secretRef.name)

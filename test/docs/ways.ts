@@ -49,7 +49,7 @@ export const ways: Readonly<Record<string, Readonly<Record<string, string>>>> = 
   },
   'docs/build/switching.md': {
     '@@': 'no, a difference; the tests of test/clients run the code after it',
-    'PURSER_SHARE': 'no, a part of an application',
+    PURSER_SHARE: 'no, a part of an application',
   },
   'docs/operate/install.md': {
     '"chains": [': 'schema chains, its node and hosts are examples',
@@ -65,14 +65,15 @@ export const ways: Readonly<Record<string, Readonly<Record<string, string>>>> = 
   },
   'docs/operate/keys.md': {
     'purser serve --config purser.json': 'terminal serving',
-    '/etc/purser/secrets': 'no, the key is wherever you keep it; test/operator/rewrap.test.ts does it under load',
+    '/etc/purser/secrets':
+      'no, the key is wherever you keep it; test/operator/rewrap.test.ts does it under load',
     '--reserved': 'no, the signer must be lost; test/operator/masterKey.test.ts loses one',
   },
   'docs/operate/metrics.md': { 'scrape_configs:': 'no, Prometheus reads it' },
   'docs/operate/nodes.md': { 'go install': 'no, builds geth for ten minutes' },
   'docs/operate/operations.md': {
     'purser contracts deploy': 'no, needs a public chain',
-    '$ADMIN': 'no, needs an installation in trouble',
+    $ADMIN: 'no, needs an installation in trouble',
     'export ADMIN=': 'no, needs an installation of your own',
     'purser lease release': 'no, needs a lease that was lost',
     'purser tank alarm': 'no, needs the ids of an alert',

@@ -66,29 +66,38 @@ export const chainRoutes = [
     async run({ context }) {
       const { chains: states } = await context.readiness({ chainId: undefined, role: 'api' })
       return {
-        items: [...context.chains.values()].map(({ chainId: id, name, explorerUrl, coin, entryPoints }) => {
-          const { head = null, headAge = null, answers = false, bundled = false, coming } =
-            states[id] ?? {}
-          return {
-            chainId: id,
-            name,
-            explorerUrl: explorerUrl ?? null,
-            coin: { symbol: coin.symbol, usd: coin.usd ?? null },
-            entryPoints: [...entryPoints.values()].map((each) => ({
-              address: each.address,
-              version: each.version,
-            })),
-            endpoints: {
-              classic: `/api/v2/${id}/{apiKey}`,
-              standard: `/api/v3/${id}/{apiKey}`,
-            },
-            head,
-            headAge: headAge === null ? null : Math.round(headAge),
-            answers,
-            bundled,
-            coming: coming ? { fork: coming.fork, at: new Date(coming.activation * 1_000) } : null,
-          }
-        }),
+        items: [...context.chains.values()].map(
+          ({ chainId: id, name, explorerUrl, coin, entryPoints }) => {
+            const {
+              head = null,
+              headAge = null,
+              answers = false,
+              bundled = false,
+              coming,
+            } = states[id] ?? {}
+            return {
+              chainId: id,
+              name,
+              explorerUrl: explorerUrl ?? null,
+              coin: { symbol: coin.symbol, usd: coin.usd ?? null },
+              entryPoints: [...entryPoints.values()].map((each) => ({
+                address: each.address,
+                version: each.version,
+              })),
+              endpoints: {
+                classic: `/api/v2/${id}/{apiKey}`,
+                standard: `/api/v3/${id}/{apiKey}`,
+              },
+              head,
+              headAge: headAge === null ? null : Math.round(headAge),
+              answers,
+              bundled,
+              coming: coming
+                ? { fork: coming.fork, at: new Date(coming.activation * 1_000) }
+                : null,
+            }
+          },
+        ),
       }
     },
   }),
