@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
@@ -6,11 +6,9 @@ import { build } from 'vite'
 
 // What of the build is not TypeScript: the steps of the schema, and the console, each file of which is
 // compressed here so that the service has nothing to compress.
-cpSync(
-  fileURLToPath(new URL('../src/db/migrations', import.meta.url)),
-  fileURLToPath(new URL('../dist/db/migrations', import.meta.url)),
-  { recursive: true },
-)
+const steps = fileURLToPath(new URL('../dist/db/migrations', import.meta.url))
+rmSync(steps, { recursive: true, force: true })
+cpSync(fileURLToPath(new URL('../src/db/migrations', import.meta.url)), steps, { recursive: true })
 const root = fileURLToPath(new URL('../console/', import.meta.url))
 const folder = fileURLToPath(new URL('../dist/console/', import.meta.url))
 await build({ root, configFile: join(root, 'vite.config.ts'), logLevel: 'warn' })

@@ -1,6 +1,7 @@
 // Compiles contracts/*.sol with solc from npm and writes one TypeScript module per contract that
 // we ship: its ABI, creation code and runtime code. Runs before tsc, so a clone needs no toolchain.
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import solc from 'solc'
@@ -13,6 +14,15 @@ const files = readdirSync(sourceFolder).filter((name) => name.endsWith('.sol'))
 const sources = Object.fromEntries(
   files.map((name) => [name, { content: readFileSync(join(sourceFolder, name), 'utf8') }]),
 )
+// The compiler takes a minute where the machine is busy, and contracts hardly change.
+const stampFile = join(targetFolder, '.stamp')
+const stamp = createHash('sha256')
+  .update(
+    JSON.stringify([solc.version(), sources, readFileSync(fileURLToPath(import.meta.url), 'utf8')]),
+  )
+  .digest('hex')
+if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) process.exit(0)
+
 const output = JSON.parse(
   solc.compile(
     JSON.stringify({
@@ -49,3 +59,5 @@ for (const contracts of Object.values(output.contracts ?? {})) {
     writeFileSync(join(targetFolder, `${name}.ts`), `${module.join('\n')}\n`)
   }
 }
+// Last: a compilation that was interrupted is done again.
+writeFileSync(stampFile, stamp)

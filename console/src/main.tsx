@@ -21,6 +21,8 @@ const root = document.getElementById('console')
 // What the page holds already is painted first, and stays until it is known who is signed in: so all is drawn once.
 const begun = begin()
 void Promise.all([painted(), openPaths.includes(place.value.path) || begun]).then(() => {
+  // Preact keeps elements that it did not make: the notice would stay as a second page below.
+  root?.replaceChildren()
   if (root !== null) render(<Shell />, root)
 })
 

@@ -31,10 +31,19 @@ function configSchema(): Json {
         unrepresentable: 'any',
       })
       delete json.$schema
+      if (name === 'chains') presetKnowsId(json)
       return [name, { ...json, description: help }]
     }),
   )
   return closed(properties, 'The configuration file, see docs/operate/configuration.md')
+}
+
+/** A chain that names its preset needs no id: in JSON Schema, one of both is required. */
+function presetKnowsId({ items }: Json): void {
+  const chain = items as Json
+  const required = chain.required as string[]
+  chain.required = required.filter((each) => each !== 'chainId')
+  chain.anyOf = [{ required: ['chainId'] }, { required: ['preset'] }]
 }
 
 function closed(properties: Json, description?: string): Json {

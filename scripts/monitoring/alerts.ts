@@ -197,6 +197,16 @@ const bundling: readonly Alert[] = [
     quiet: [samples(`purser_tank_runway_seconds{${CHAIN}, app="a"}`, '777600x80')],
     at: '15m',
   },
+  {
+    name: 'PurserTankLow',
+    expr: `max by (app, chain) (${series('purser_tank_low')}) == 1`,
+    after: '5m',
+    severity: 'warn',
+    summary: 'The money of app {{ $labels.app }} on chain {{ $labels.chain }} is below its alarm.',
+    firing: [samples(`purser_tank_low{${CHAIN}, app="a"}`, '1x80')],
+    quiet: [samples(`purser_tank_low{${CHAIN}, app="a"}`, '0x80')],
+    at: '15m',
+  },
 ]
 
 const surroundings: readonly Alert[] = [

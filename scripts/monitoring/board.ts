@@ -10,6 +10,14 @@ export type Panel = {
   readonly queries: readonly Query[]
 }
 
+/** A single number, which is red from a bound on. */
+type Stat = {
+  readonly title: string
+  readonly unit: Panel['unit']
+  readonly expr: string
+  readonly bad: readonly [bound: number, side: 'above' | 'below']
+}
+
 type Row = { readonly title: string; readonly panels: readonly Panel[] }
 
 const chain = { chain: '=~"$chain"' } as const
@@ -28,6 +36,46 @@ const rpcBuckets = series('purser_rpc_duration_seconds_bucket')
 const nodeBuckets = series('purser_node_request_duration_seconds_bucket', chain)
 const ended = series('purser_operations_total', chain)
 const good = series('purser_operations_total', { ...chain, outcome: '="included"' })
+
+/** The row of single numbers: whether all is well, at one look. */
+const glance: readonly Stat[] = [
+  {
+    title: 'Chains that answer',
+    unit: 'percentunit',
+    expr: `avg(${series('purser_head_age_seconds', chain)} < bool 30)`,
+    bad: [1, 'below'],
+  },
+  {
+    title: 'Chains that are bundled',
+    unit: 'percentunit',
+    expr: `avg(max by (chain) (${series('purser_lease_held', chain)}))`,
+    bad: [1, 'below'],
+  },
+  {
+    title: 'Included and succeeded, 1 h',
+    unit: 'percentunit',
+    expr: `sum(increase(${good}[1h])) / sum(increase(${ended}[1h]))`,
+    bad: [0.95, 'below'],
+  },
+  {
+    title: 'Operations that wait',
+    unit: 'short',
+    expr: `sum(max by (chain) (${series('purser_pool_operations', { ...chain, state: '="pooled"' })}))`,
+    bad: [1_000, 'above'],
+  },
+  {
+    title: 'Tanks below their alarm',
+    unit: 'short',
+    expr: `sum(max by (chain, app) (${series('purser_tank_low', chain)}))`,
+    bad: [1, 'above'],
+  },
+  {
+    title: 'Alerts that fire',
+    unit: 'short',
+    expr: 'count(ALERTS{alertname=~"Purser.*", alertstate="firing"}) or vector(0)',
+    bad: [1, 'above'],
+  },
+]
 
 const chosenRows: readonly Row[] = [
   {
@@ -440,7 +488,7 @@ function panelOf([name, { kind, labels = {} }]: [string, MetricDefinition]): Pan
 
 /** The board of these metrics, row by row; the last row has each that no chosen panel shows. */
 export function rowsOf(metrics: Readonly<Record<string, MetricDefinition>>): readonly Row[] {
-  const shown = JSON.stringify(chosenRows)
+  const shown = JSON.stringify([chosenRows, glance])
   const others = Object.entries(metrics).filter(
     ([name]) => !new RegExp(`\\b${name}(_bucket|_sum|_count)?\\b`).test(shown),
   )
@@ -471,11 +519,44 @@ function variable(name: string, query: string) {
   }
 }
 
+const STAT_HEIGHT = 4
+
+function statPanel({ title, unit, expr, bad: [bound, side] }: Stat, at: number) {
+  const w = COLUMNS / glance.length
+  const [low, high] = side === 'above' ? ['green', 'red'] : ['red', 'green']
+  return {
+    id: at + 1,
+    type: 'stat',
+    title,
+    datasource: { type: 'prometheus', uid: '$datasource' },
+    fieldConfig: {
+      defaults: {
+        unit,
+        thresholds: {
+          mode: 'absolute',
+          steps: [
+            { color: low, value: null },
+            { color: high, value: bound },
+          ],
+        },
+      },
+      overrides: [],
+    },
+    options: {
+      colorMode: 'background',
+      graphMode: 'none',
+      reduceOptions: { calcs: ['lastNotNull'] },
+    },
+    gridPos: { h: STAT_HEIGHT, w, x: at * w, y: 0 },
+    targets: [{ refId: 'A', expr, legendFormat: title, instant: true }],
+  }
+}
+
 /** The board as Grafana imports it. */
 export function boardFile(): string {
-  let y = 0
-  let id = 0
-  const panels: object[] = []
+  let y = STAT_HEIGHT
+  let id = glance.length
+  const panels: object[] = glance.map(statPanel)
   for (const { title, panels: members } of rows) {
     panels.push({ id: ++id, type: 'row', title, gridPos: { h: 1, w: COLUMNS, x: 0, y: y++ } })
     for (const [i, { title: name, unit, queries }] of members.entries()) {

@@ -9,6 +9,15 @@ export function runbookOf({ name }: Alert): string {
   return `docs/operate/operations.md#${name.toLowerCase()}`
 }
 
+/**
+ * The address of an alert's section for a person who is called: below the external label `purser_docs` of Prometheus, which
+ * says where the pages of docs/ are read.
+ */
+function runbookUrlOf(alert: Alert): string {
+  const page = runbookOf(alert).replace('docs/', '')
+  return `{{ with $externalLabels.purser_docs }}{{ . }}{{ else }}docs{{ end }}/${page}`
+}
+
 /** The alert rules in the format of Prometheus. */
 export function rulesFile(): string {
   const groups = Object.entries(alertGroups).map(([name, members]) => ({
@@ -18,7 +27,7 @@ export function rulesFile(): string {
       expr: alert.expr,
       for: alert.after,
       labels: { severity: alert.severity },
-      annotations: { summary: alert.summary, runbook: runbookOf(alert) },
+      annotations: { summary: alert.summary, runbook_url: runbookUrlOf(alert) },
     })),
   }))
   return GENERATED + toYaml({ groups })

@@ -33,7 +33,7 @@ export type AdminContext = Pick<
   readonly database: Database
   readonly instance: Instance
   /** The chains of the configuration, served now or not. */
-  readonly chainIds: ReadonlySet<number>
+  chainIds(): ReadonlySet<number>
   /** The parts by which users sign in. */
   readonly access: AccessContext
   readonly signInLinks: SignInLinks

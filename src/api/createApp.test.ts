@@ -124,7 +124,7 @@ describe('routes', () => {
         roles: ['api', 'bundler'],
         checks: { database: true },
         reasons: [needMoney],
-        chains: { 10: { head: 1, headAge: 2, bundlesHere: true, bundled: true } },
+        chains: { 10: { head: 1, headAge: 2, answers: true, bundlesHere: true, bundled: true } },
       },
     })
     const ofOperator = await fetch(`${url()}/health/ready`, {
@@ -146,7 +146,7 @@ describe('routes', () => {
         status: 'unavailable',
         roles: ['api', 'bundler'],
         checks: { database: false },
-        chains: { 10: { head: 1, headAge: 2, bundlesHere: true, bundled: true } },
+        chains: { 10: { head: 1, headAge: 2, answers: true, bundlesHere: true, bundled: true } },
         reasons: ['The database does not answer.', needMoney],
       },
     })

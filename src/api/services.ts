@@ -28,6 +28,11 @@ export type ChainServices = AppFees &
   Mempool &
   Pick<Sponsor, 'sponsor' | 'stub' | 'tanks'> & {
     readonly chainId: number
+    readonly name: string
+    /** Where people look at its transactions. */
+    readonly explorerUrl: string | undefined
+    /** The symbol of its coin, and USD for one of it where the operator configures a price. */
+    readonly coin: { readonly symbol: string; readonly usd: string | undefined }
     /** By lower-case address, the preferred one first. Never empty. */
     readonly entryPoints: ReadonlyMap<Address, EntryPoint>
     /** undefined = unknown. */
@@ -110,6 +115,8 @@ export type ChainReadiness = {
   readonly head: number
   /** Milliseconds since the node last reported its head. */
   readonly headAge: number
+  /** Whether the head is recent, as `checks` say. */
+  readonly answers: boolean
   readonly bundlesHere: boolean
   /** Whether any process holds the right to bundle. */
   readonly bundled: boolean

@@ -23,7 +23,11 @@ export function createLogger(level: LogLevel): Logger {
 }
 
 /** The same with a level that can change. Children of a pino logger keep their level, so a hook decides. */
-export function createServiceLogger(chosen: LogLevel): ServiceLogger {
+export function createServiceLogger(
+  chosen: LogLevel,
+  /** Each line as it is written, for people who read along; absent = as JSON. */
+  write?: (line: string) => string,
+): ServiceLogger {
   let current = chosen
   let threshold = thresholdOf(chosen)
   const logger = pino(
@@ -42,7 +46,9 @@ export function createServiceLogger(chosen: LogLevel): ServiceLogger {
         },
       },
     },
-    pino.destination({ dest: 2, sync: true }),
+    write === undefined
+      ? pino.destination({ dest: 2, sync: true })
+      : { write: (line: string) => void process.stderr.write(`${write(line.trimEnd())}\n`) },
   )
   const setLevel = (level: LogLevel): void => {
     current = level

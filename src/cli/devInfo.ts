@@ -2,6 +2,11 @@ import type { Address } from 'viem'
 import type { Version } from '../erc4337/entryPoint.js'
 import type { DevToken } from './devnet/devTokens.js'
 
+/** The id of the development chain. */
+export const DEV_CHAIN_ID = 31_337
+/** USD for one ether of the development chain, as its test tokens have it. */
+export const DEV_NATIVE_USD = '3000'
+
 /** The content of DIR/dev.json, which `purser dev` writes for scripts and tests when it is ready. */
 export type DevInfo = {
   readonly url: string

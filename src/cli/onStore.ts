@@ -21,7 +21,13 @@ export function onStore(
   run: StoreAction,
   others: readonly OptionName[] = [],
 ): Command {
-  const settings: readonly OptionName[] = ['data', 'databaseUrl', 'masterKey', ...others]
+  const settings: readonly OptionName[] = [
+    'data',
+    'databaseUrl',
+    'masterKey',
+    'masterKeyPrevious',
+    ...others,
+  ]
   return withOptions(command, settings).action(async () => {
     const flags = command.opts<Flags>()
     const [id = ''] = command.args

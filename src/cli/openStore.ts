@@ -44,7 +44,7 @@ async function connectionOf(config: Config, logger: Logger) {
 }
 
 /** The place of the database, without the parts of a URL that may be secret. */
-function placeOf({ databaseUrl, data }: Config): string {
+export function placeOf({ databaseUrl, data }: Config): string {
   if (databaseUrl === undefined) return data
   const { host, searchParams } = new URL(databaseUrl)
   return host || (searchParams.get('host') ?? 'localhost')
@@ -104,9 +104,9 @@ async function openPrepared<Prepared>(
 }
 
 /** The place of the master key. A key that cannot be one is refused before anything is started. */
-function keyPlace({ masterKey, data }: Config): KeyPlace {
-  readMasterKey(masterKey, data)
-  return { configured: masterKey, dataFolder: data }
+function keyPlace({ masterKey, masterKeyPrevious: previous, data }: Config): KeyPlace {
+  readMasterKey(masterKey, data, previous)
+  return { configured: masterKey, dataFolder: data, previous }
 }
 
 /**

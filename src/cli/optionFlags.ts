@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { ConfigError } from '../base/errors/configError.js'
-import { type LoadedConfig, loadConfig } from '../config/loadConfig.js'
+import { type LoadedConfig, loadConfig, type Sources } from '../config/loadConfig.js'
 import {
   type Config,
   flagOf,
@@ -17,6 +17,7 @@ export const serviceOptions: readonly OptionName[] = [
   'host',
   'databaseUrl',
   'masterKey',
+  'masterKeyPrevious',
   'logLevel',
   'chains',
   'webhookAllow',
@@ -61,11 +62,14 @@ export function configOf(flags: Record<string, unknown>): Config {
 }
 
 /** The same with the source of each setting. */
-export function loadedOf(flags: Record<string, unknown>): LoadedConfig {
+export function loadedOf(
+  flags: Record<string, unknown>,
+  { isFileNamed = false }: Pick<Sources, 'isFileNamed'> = {},
+): LoadedConfig {
   const { config: file } = flags
   if (file !== undefined && typeof file !== 'string')
     throw new ConfigError('--config takes one file.')
-  const loaded = loadConfig({ flags, environment: process.env, file })
+  const loaded = loadConfig({ flags, environment: process.env, file, isFileNamed })
   warnOfSecrets(flags)
   return loaded
 }

@@ -1,3 +1,4 @@
+import { formatEther } from 'viem/utils'
 import type { Explanation } from '../base/errors/explain.js'
 import { explanationLines } from './commands/explainCommand.js'
 import { printTable } from './printTable.js'
@@ -37,12 +38,19 @@ export function printAnswer(answer: Members, { group, command, id, columns, row 
   else printMembers(answer)
 }
 
+/** Members of lists that are wei, and are shown in the chain's coin as everywhere else. */
+const amounts = new Set(['maxCost', 'actualCost'])
+
+function inCoins(wei: unknown): unknown {
+  return typeof wei === 'string' && /^\d+$/.test(wei) ? formatEther(BigInt(wei)) : wei
+}
+
 function rowOf(item: Members, columns: string | undefined): object {
   if (columns === undefined) return item
   return Object.fromEntries(
     columns.split(' ').map((column) => {
       const [name = '', member = name] = column.split('=')
-      return [name, item[member]]
+      return [name, amounts.has(member) ? inCoins(item[member]) : item[member]]
     }),
   )
 }

@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process'
 import type { Config } from '../config/options.js'
 import type { RunningService } from './serve.js'
 
@@ -27,4 +28,16 @@ export function printReady({ url, adminUrl, away, devChain }: ReadyFacts): void 
   for (const reason of away)
     console.error(`${reason} The other chains are served, and this one is tried again.`)
   if (devChain) console.log(`Development chain ${devChain.chainId} at ${devChain.rpcUrl}`)
+  notifySystemd()
+}
+
+/**
+ * Tells systemd that the service is ready, where a unit of `Type=notify` waits for it. By its own program: Node has no
+ * sockets of the kind that systemd listens on.
+ */
+function notifySystemd(): void {
+  if (process.env.NOTIFY_SOCKET === undefined) return
+  execFile('systemd-notify', ['--ready', `--pid=${process.pid}`], (error) => {
+    if (error) console.error(`systemd does not know that the service is ready: ${error.message}`)
+  })
 }

@@ -11,7 +11,7 @@ import { findAccount } from '../tenants/accounts.js'
 import type { Route } from '../tenants/route.js'
 import { commandActor } from './commandActor.js'
 import { type Flags, onStore } from './onStore.js'
-import type { CommandStore } from './openStore.js'
+import { type CommandStore, placeOf } from './openStore.js'
 import { printAnswer } from './printAnswer.js'
 import { requireApp, unknownObject } from './requireApp.js'
 
@@ -75,7 +75,7 @@ function defineRoute(group: Command, route: Route, name: string, terms: GroupTer
   for (const { option, path, isRequired } of [...query, ...body])
     command.addOption(option.makeOptionMandatory(isRequired && !(path[0]! in (own.defaults ?? {}))))
   for (const [flag, help] of Object.entries(own.flags ?? {})) command.option(flag, help)
-  const isOfAccount = route.who === 'account' && !route.path.includes('{appId}')
+  const isOfAccount = route.role !== undefined && !route.path.includes('{appId}')
   if (isOfAccount) command.option('--account <id>', 'its account')
   const has = (flag: string) => command.options.some(({ long }) => long === flag)
   if (terms.isOfAccount && !has('--app')) command.option('--app <id>', 'in place of --account')
@@ -106,7 +106,13 @@ function defineRoute(group: Command, route: Route, name: string, terms: GroupTer
     })
     if (flags.json !== undefined) console.log(JSON.stringify(answer, undefined, 2))
     else if (own.print !== undefined) own.print(answer as never)
-    else printAnswer(answer as Members, { ...own, group: group.name(), command: name, id })
+    else {
+      printAnswer(answer as Members, { ...own, group: group.name(), command: name, id })
+      // Nothing found is often the wrong database.
+      const { items } = answer as Members
+      if (Array.isArray(items) && items.length === 0)
+        console.error(`The database that was asked is ${placeOf(config)}.`)
+    }
   }
   onStore(command, run, own.settings)
 }

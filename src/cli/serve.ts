@@ -6,7 +6,7 @@ import { armedFault } from '../base/faults.js'
 import { loopback } from '../base/outbound/networkGuard.js'
 import { stopAll } from '../base/stopAll.js'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
-import type { Instance } from '../config/instance.js'
+import type { Instance, Reloaded } from '../config/instance.js'
 import type { LoadedConfig } from '../config/loadConfig.js'
 import type { Config } from '../config/options.js'
 import { resolveChains } from '../config/resolveChains.js'
@@ -21,6 +21,7 @@ import { createServiceLogger, type ServiceLogger } from './createLogger.js'
 import type { DevChain } from './dev/devChain.js'
 import { openStore, type Store } from './openStore.js'
 import { instanceOf } from './processes/instanceOf.js'
+import { createReloadable } from './processes/reloadable.js'
 import type { SharedLevel } from './processes/sharedLevel.js'
 
 /** The most lost secrets that the log names at a start; `purser keys check` names all. */
@@ -183,8 +184,14 @@ export function untilAskedToStop(
   })
 }
 
-/** What a process of a group shares with the others. */
-type MemberParts = { readonly siblings: Siblings; readonly level: SharedLevel }
+type ServeParts = {
+  /** What a process of a group shares with the others. */
+  readonly member?: { readonly siblings: Siblings; readonly level: SharedLevel }
+  /** How a line of the log is written; absent = as JSON. */
+  readonly writeLine?: (line: string) => string
+  /** Reads the configuration again, for SIGHUP; without it that signal stops the service, or is the parent's affair. */
+  readonly reread?: () => LoadedConfig
+}
 
 /**
  * Runs the service, announces it, lets it run until the process is asked to stop, also while it
@@ -195,17 +202,22 @@ export async function serve(
   loaded: LoadedConfig,
   withDevChain: boolean,
   announce: (service: RunningService) => void | Promise<void>,
-  member?: MemberParts,
+  { member, reread, writeLine }: ServeParts = {},
 ): Promise<void> {
   const { config } = loaded
-  const serviceLogger = createServiceLogger(config.logLevel)
+  const serviceLogger = createServiceLogger(config.logLevel, writeLine)
   const { logger } = serviceLogger
   const keepLevel = toggleOnSignal(serviceLogger)
   // In a group a terminal's interrupt is for the parent.
-  const stopSignal = untilAskedToStop(member && ['SIGTERM'])
+  const stopSignal = untilAskedToStop(signalsOf(member !== undefined, reread !== undefined))
+  const reloadable = reread && createReloadable(loaded, reread, serviceLogger)
   // A mistake in the configuration is reported before anything is waited for.
   const configured = requireChains(config, withDevChain)
   if (!(await awaitDatabase(config, logger, stopSignal))) return keepLevel()
+  const configuration = {
+    current: reloadable?.current ?? (() => loaded),
+    reload: member ? replaceProcesses : reloadable?.reload,
+  }
   const service = await startService(
     config,
     configured,
@@ -213,11 +225,13 @@ export async function serve(
     logger,
     instanceOf(
       loaded,
+      configuration,
       serviceLogger,
       member && { number: member.siblings.number, level: member.level },
     ),
     member?.siblings,
   )
+  reloadable?.serves(service.server, service.devChain?.definition)
   try {
     await announce(service)
     const lockLost = service.lockLost.then(() => {
@@ -226,7 +240,27 @@ export async function serve(
     const signal = await Promise.race([stopSignal, lockLost])
     logger.info({ signal }, 'stopping')
   } finally {
+    reloadable?.close()
     await service.close()
     keepLevel()
+  }
+}
+
+/** A development service ends with its terminal; the parent of a group stops and replaces its processes. */
+function signalsOf(isMember: boolean, isReloadable: boolean): readonly NodeJS.Signals[] {
+  if (isMember) return ['SIGTERM']
+  return isReloadable ? ['SIGTERM', 'SIGINT'] : ['SIGTERM', 'SIGINT', 'SIGHUP']
+}
+
+/** The parent of a group replaces all processes, each of which reads the configuration. */
+async function replaceProcesses(): Promise<Reloaded> {
+  process.kill(process.ppid, 'SIGHUP')
+  return {
+    started: [],
+    replaced: [],
+    stopped: [],
+    failed: [],
+    needRestart: [],
+    replacesProcesses: true,
   }
 }

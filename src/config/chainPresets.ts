@@ -5,6 +5,7 @@ import { chainSchema, type factsSchema } from '../chain/definition/chainDefiniti
 export type ChainPreset = {
   readonly chainId: number
   readonly name: string
+  readonly explorerUrl: string
   /** Absent where they are Ethereum's; `calldataFloor` also where it is not known. */
   readonly facts: z.input<typeof factsSchema>
 }
@@ -32,58 +33,122 @@ export const chainPresets = {
   ethereum: {
     chainId: 1,
     name: 'Ethereum',
+    explorerUrl: 'https://etherscan.io',
     facts: { pollInterval: 2_000, finalityDepth: 64, resubmitAfter: 30_000 },
   },
   optimism: {
     chainId: 10,
     name: 'OP Mainnet',
+    explorerUrl: 'https://optimistic.etherscan.io',
     facts: { ...twoSeconds, ...opStack, minimumTip: '100000' },
   },
-  base: { chainId: 8_453, name: 'Base', facts: { ...twoSeconds, ...opStack, ...flashblocks } },
-  unichain: { chainId: 130, name: 'Unichain', facts: { ...oneSecond, ...opStack, ...flashblocks } },
-  worldchain: { chainId: 480, name: 'World Chain', facts: { ...twoSeconds, ...opStack } },
-  ink: { chainId: 57_073, name: 'Ink', facts: { ...oneSecond, ...opStack } },
-  soneium: { chainId: 1_868, name: 'Soneium', facts: { ...twoSeconds, ...opStack } },
-  zora: { chainId: 7_777_777, name: 'Zora', facts: { ...twoSeconds, ...opStack } },
-  mode: { chainId: 34_443, name: 'Mode', facts: { ...twoSeconds, ...opStack } },
-  lisk: { chainId: 1_135, name: 'Lisk', facts: { ...twoSeconds, ...opStack } },
-  celo: { chainId: 42_220, name: 'Celo', facts: { ...oneSecond, ...opStack, nativeCoin: 'CELO' } },
+  base: {
+    chainId: 8_453,
+    name: 'Base',
+    explorerUrl: 'https://basescan.org',
+    facts: { ...twoSeconds, ...opStack, ...flashblocks },
+  },
+  unichain: {
+    chainId: 130,
+    name: 'Unichain',
+    explorerUrl: 'https://uniscan.xyz',
+    facts: { ...oneSecond, ...opStack, ...flashblocks },
+  },
+  worldchain: {
+    chainId: 480,
+    name: 'World Chain',
+    explorerUrl: 'https://worldscan.org',
+    facts: { ...twoSeconds, ...opStack },
+  },
+  ink: {
+    chainId: 57_073,
+    name: 'Ink',
+    explorerUrl: 'https://explorer.inkonchain.com',
+    facts: { ...oneSecond, ...opStack },
+  },
+  soneium: {
+    chainId: 1_868,
+    name: 'Soneium',
+    explorerUrl: 'https://soneium.blockscout.com',
+    facts: { ...twoSeconds, ...opStack },
+  },
+  zora: {
+    chainId: 7_777_777,
+    name: 'Zora',
+    explorerUrl: 'https://explorer.zora.energy',
+    facts: { ...twoSeconds, ...opStack },
+  },
+  mode: {
+    chainId: 34_443,
+    name: 'Mode',
+    explorerUrl: 'https://modescan.io',
+    facts: { ...twoSeconds, ...opStack },
+  },
+  lisk: {
+    chainId: 1_135,
+    name: 'Lisk',
+    explorerUrl: 'https://blockscout.lisk.com',
+    facts: { ...twoSeconds, ...opStack },
+  },
+  celo: {
+    chainId: 42_220,
+    name: 'Celo',
+    explorerUrl: 'https://celoscan.io',
+    facts: { ...oneSecond, ...opStack, nativeCoin: 'CELO' },
+  },
   opbnb: {
     chainId: 204,
     name: 'opBNB',
+    explorerUrl: 'https://opbnb.bscscan.com',
     facts: { ...quarterSecond, ...opStack, nativeCoin: 'BNB' },
   },
   mantle: {
     chainId: 5_000,
     name: 'Mantle',
+    explorerUrl: 'https://mantlescan.xyz',
     facts: { ...twoSeconds, ...opStack, nativeCoin: 'MNT', dataFee: 'opStackTokenRatio' },
   },
   arbitrum: {
     chainId: 42_161,
     name: 'Arbitrum One',
+    explorerUrl: 'https://arbiscan.io',
     facts: { ...quarterSecond, ...arbitrum, ...noFloor },
   },
   'arbitrum-nova': {
     chainId: 42_170,
     name: 'Arbitrum Nova',
+    explorerUrl: 'https://nova.arbiscan.io',
     facts: { ...quarterSecond, ...arbitrum, ...noFloor },
   },
   apechain: {
     chainId: 33_139,
     name: 'ApeChain',
+    explorerUrl: 'https://apescan.io',
     facts: { ...quarterSecond, ...arbitrum, nativeCoin: 'APE' },
   },
   // The fee grows with the square of the size: small bundles cost less for each operation.
   scroll: {
     chainId: 534_352,
     name: 'Scroll',
+    explorerUrl: 'https://scrollscan.com',
     facts: { ...twoSeconds, dataFee: 'scroll', maxBundleBytes: 4_096 },
   },
-  linea: { chainId: 59_144, name: 'Linea', facts: { ...twoSeconds, minimumTip: 'linea' } },
-  taiko: { chainId: 167_000, name: 'Taiko', facts: twoSeconds },
+  linea: {
+    chainId: 59_144,
+    name: 'Linea',
+    explorerUrl: 'https://lineascan.build',
+    facts: { ...twoSeconds, minimumTip: 'linea' },
+  },
+  taiko: {
+    chainId: 167_000,
+    name: 'Taiko',
+    explorerUrl: 'https://taikoscan.io',
+    facts: twoSeconds,
+  },
   polygon: {
     chainId: 137,
     name: 'Polygon PoS',
+    explorerUrl: 'https://polygonscan.com',
     facts: {
       nativeCoin: 'POL',
       minimumTip: '25000000000',
@@ -95,6 +160,7 @@ export const chainPresets = {
   bnb: {
     chainId: 56,
     name: 'BNB Chain',
+    explorerUrl: 'https://bscscan.com',
     facts: {
       nativeCoin: 'BNB',
       minimumTip: '50000000',
@@ -106,21 +172,25 @@ export const chainPresets = {
   gnosis: {
     chainId: 100,
     name: 'Gnosis',
+    explorerUrl: 'https://gnosisscan.io',
     facts: { nativeCoin: 'xDAI', pollInterval: 2_000, finalityDepth: 64, resubmitAfter: 15_000 },
   },
   berachain: {
     chainId: 80_094,
     name: 'Berachain',
+    explorerUrl: 'https://berascan.com',
     facts: { nativeCoin: 'BERA', pollInterval: 1_000, finalityDepth: 64, resubmitAfter: 8_000 },
   },
   sonic: {
     chainId: 146,
     name: 'Sonic',
+    explorerUrl: 'https://sonicscan.org',
     facts: { nativeCoin: 'S', pollInterval: 500, finalityDepth: 64, resubmitAfter: 5_000 },
   },
   avalanche: {
     chainId: 43_114,
     name: 'Avalanche C-Chain',
+    explorerUrl: 'https://snowtrace.io',
     facts: {
       nativeCoin: 'AVAX',
       chargedGas: 'halfLimit',
@@ -133,6 +203,7 @@ export const chainPresets = {
   hyperevm: {
     chainId: 999,
     name: 'HyperEVM',
+    explorerUrl: 'https://hyperevmscan.io',
     facts: {
       nativeCoin: 'HYPE',
       ...noFloor,

@@ -1,6 +1,19 @@
 import type { LogLevel } from '../base/vocabulary.js'
 import type { ShownSetting } from './shownSettings.js'
 
+/** What a reload of the configuration changed. */
+export type Reloaded = {
+  /** Chains by id. */
+  readonly started: readonly number[]
+  readonly replaced: readonly number[]
+  readonly stopped: readonly number[]
+  readonly failed: readonly { readonly chainId: number; readonly reason: string }[]
+  /** Settings that differ and count from the next start on. */
+  readonly needRestart: readonly string[]
+  /** The processes that share a listener are replaced one after the other instead. */
+  readonly replacesProcesses: boolean
+}
+
 /** This process, as the operator of the instance sees it. */
 export type Instance = {
   readonly startedAt: Date
@@ -9,6 +22,11 @@ export type Instance = {
   /** The configuration file that it read; null = there was none. */
   readonly file: string | null
   readonly settings: readonly ShownSetting[]
+  /**
+   * Reads the configuration again and serves the chains that it names now. Throws ConfigError. Absent in a process that
+   * reads it at its start only.
+   */
+  readonly reload: (() => Promise<Reloaded>) | undefined
   readonly logLevel: {
     /** The level with which processes start. */
     readonly configured: LogLevel

@@ -1,6 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import type { z } from 'zod'
 import { ConfigError } from '../base/errors/configError.js'
+import { issueOf } from '../base/explainIssue.js'
+import { explainJson } from '../base/explainJson.js'
+import { suggest } from '../base/suggest.js'
 import type { SettingSource } from '../base/vocabulary.js'
 import { type Config, flagOf, isSecret, type OptionName, options, variableOf } from './options.js'
 
@@ -10,6 +13,8 @@ export type Sources = {
   readonly environment: Readonly<Record<string, string | undefined>>
   /** Path of the configuration file; absent = `purser.json` where it exists. */
   readonly file: string | undefined
+  /** Whether only a file that is named is read. */
+  readonly isFileNamed?: boolean
 }
 
 /** All settings, and where each comes from. */
@@ -29,13 +34,16 @@ function readFile(name: string): Record<string, unknown> {
   } catch {
     throw new ConfigError(`Configuration file ${name} cannot be read.`)
   }
+  let parsed: unknown
   try {
-    const parsed: unknown = JSON.parse(text)
-    if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed))
-      return parsed as Record<string, unknown>
-  } catch {
-    // falls through to the same sentence
+    parsed = JSON.parse(text)
+  } catch (error) {
+    throw new ConfigError(
+      `Configuration file ${name} is no JSON: ${explainJson(text, error as Error)}.`,
+    )
   }
+  if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed))
+    return parsed as Record<string, unknown>
   throw new ConfigError(`Configuration file ${name} must be one JSON object.`)
 }
 
@@ -71,18 +79,31 @@ function candidatesOf(
   ]
 }
 
+/** The value that text of a flag or a variable holds as JSON. */
+function jsonOf(raw: unknown): unknown {
+  if (typeof raw !== 'string') return raw
+  try {
+    return JSON.parse(raw)
+  } catch {
+    return raw
+  }
+}
+
 /**
  * All settings: a flag wins over the environment, that over the file, that over the default.
  * @throws ConfigError naming the setting and where it came from
  */
 export function loadConfig(sources: Sources): LoadedConfig {
   const named = sources.file ?? sources.environment.PURSER_CONFIG
-  const file = named ?? (existsSync(DEFAULT_FILE) ? DEFAULT_FILE : undefined)
+  const isThere = sources.isFileNamed !== true && existsSync(DEFAULT_FILE)
+  const file = named ?? (isThere ? DEFAULT_FILE : undefined)
   const fromFile = file === undefined ? {} : readFile(file)
   const names = Object.keys(options) as OptionName[]
   const unknown = Object.keys(fromFile).find((key) => !names.includes(key as OptionName))
   if (unknown !== undefined)
-    throw new ConfigError(`Unknown setting "${unknown}" in the configuration file.`)
+    throw new ConfigError(
+      `Unknown setting "${unknown}" in the configuration file${suggest(unknown, names)}.`,
+    )
 
   const config: Record<string, unknown> = {}
   const origins: Record<string, SettingSource> = {}
@@ -91,9 +112,8 @@ export function loadConfig(sources: Sources): LoadedConfig {
     const [source, place, raw] = found ?? ['default', 'default', undefined]
     const parsed = (options[name].schema as z.ZodType).safeParse(raw)
     if (!parsed.success) {
-      const issue = parsed.error.issues[0]
-      const path = issue?.path.length ? ` (${issue.path.join('.')})` : ''
-      throw new ConfigError(`${place}${path}: ${issue?.message ?? 'is wrong'}.`)
+      const { path, reason } = issueOf(parsed.error, jsonOf(raw), options[name].schema)
+      throw new ConfigError(`${place}${path === '' ? '' : ` (${path})`}: ${reason}.`)
     }
     config[name] = parsed.data
     origins[name] = source

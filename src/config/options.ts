@@ -128,6 +128,12 @@ export const options = {
     schema: text.optional(),
     isSecret: true,
   }),
+  masterKeyPrevious: option({
+    argument: '<key>',
+    help: 'the master key before, which decrypts too while stored secrets are rewrapped',
+    schema: text.optional(),
+    isSecret: true,
+  }),
   role: option({
     argument: '<list>',
     help: 'what this process does: api, bundler, or both (comma separated); default both',

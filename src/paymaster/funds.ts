@@ -1,3 +1,4 @@
+import { formatEther } from 'viem/utils'
 import { TankError } from '../base/errors/sponsorshipErrors.js'
 import type { Database, Transaction } from '../db/database.js'
 import { inTransaction } from '../db/inTransaction.js'
@@ -67,7 +68,7 @@ export function createFunds({ database, chainId }: FundsContext): Funds {
     const available = fund.credited - used
     if (available < wei) {
       throw new TankError(
-        `The app has ${available} wei of credit that are neither spent nor reserved, less than ${wei} wei.`,
+        `The app has ${formatEther(available)} of credit that is neither spent nor reserved, less than ${formatEther(wei)}.`,
       )
     }
     const change = { ...creditCounter, bucket: BigInt(creditCounter.bucket), policyId: fund.id }

@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
-import { encodeFunctionData } from 'viem/utils'
+import { encodeFunctionData, formatEther } from 'viem/utils'
 import { SignerLostError, TankError } from '../base/errors/sponsorshipErrors.js'
 import { abi as tankAbi } from '../chain/contracts/generated/Tank06.js'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
@@ -181,18 +181,20 @@ function requireReplaceable({ address, owner, deposit, isSignerLost }: TankState
     throw new TankError(`The signer of tank ${address} is there: nothing is replaced.`)
   if (deposit > 0n)
     throw new TankError(
-      `Tank ${address} still has ${deposit} wei deposited, which only its owner ${owner} can take out: run \`purser tank withdraw\` first.`,
+      `Tank ${address} still has ${formatEther(deposit)} of the chain's coin deposited, which only its owner ${owner} can take out: run \`purser tank withdraw\` first.`,
     )
 }
 
 /** Throws TankError unless `wei` of the deposit may leave while `kept` wei of it stay. */
 function requireFree(wei: bigint, deposit: bigint, kept: bigint): void {
   if (wei > deposit)
-    throw new TankError(`The tank has ${deposit} wei deposited, less than ${wei} wei.`)
+    throw new TankError(
+      `The tank has ${formatEther(deposit)} of the chain's coin deposited, less than ${formatEther(wei)}.`,
+    )
   if (wei > deposit - kept) {
     const free = deposit > kept ? deposit - kept : 0n
     throw new TankError(
-      `Signed sponsorships may still take ${kept} of the ${deposit} wei deposited: ${free} wei are free. Wait until they end, or withdraw with --reserved what was promised too.`,
+      `Signed sponsorships may still take ${formatEther(kept)} of the ${formatEther(deposit)} deposited: ${formatEther(free)} is free. Wait until they end, or withdraw with --reserved what was promised too.`,
     )
   }
 }

@@ -41,6 +41,8 @@ export type FundLevel = {
   readonly days: number | undefined
   /** Somebody subscribed to its low-balance alert. */
   readonly alarmed: boolean
+  /** The alarm is on: less is available than it says. */
+  readonly low: boolean
 }
 
 type FundsWatch = {
@@ -84,6 +86,7 @@ export async function checkFunds(context: WatchContext): Promise<readonly FundLe
     available,
     days: runway.days,
     alarmed: terms.wei > 0n || terms.days > 0,
+    low: isLow(available, runway, terms),
   }))
 }
 

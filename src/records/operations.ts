@@ -250,7 +250,8 @@ function ofSender(sender: Address) {
 
 /** Everything that the database knows of one operation. */
 export type OperationRecord = {
-  readonly operation: Selectable<Schema['operations']>
+  /** With the name of the key that sent it last. */
+  readonly operation: Selectable<Schema['operations']> & { readonly key_name: string | null }
   readonly history: readonly Selectable<Schema['operation_history']>[]
   /** The bundles that it is or was in, with their transactions. */
   readonly bundles: readonly Selectable<Schema['bundles']>[]
@@ -273,7 +274,9 @@ export async function findOperationRecord(
   const operation = await db
     .selectFrom('operations as o')
     .innerJoin('apps as a', 'a.id', 'o.app_id')
+    .leftJoin('keys as k', 'k.id', 'o.key_id')
     .selectAll('o')
+    .select('k.name as key_name')
     .where('o.chain_id', '=', chain)
     .where('o.hash', '=', hash)
     .$if(accountId !== undefined, (query) => query.where('a.account_id', '=', accountId ?? ''))

@@ -28,12 +28,19 @@ type OperationBucket = {
   readonly replaced: bigint
 }
 
+type SpendOfBucket = {
+  readonly at: Date
+  readonly appId: string
+  readonly chainId: bigint
+  readonly wei: bigint
+}
+
 type Overview = {
   readonly operations: readonly OperationBucket[]
   /** Seconds from the receipt to the inclusion of those that are included; null without any. */
   readonly inclusionSeconds: { readonly p50: number | null; readonly p95: number | null }
-  /** wei that settled sponsorships cost, by app and bucket of their reservation. */
-  readonly spend: readonly { readonly at: Date; readonly appId: string; readonly wei: bigint }[]
+  /** wei that settled sponsorships cost, by app, chain and bucket of their reservation. */
+  readonly spend: readonly SpendOfBucket[]
   /**
    * Refused requests, and sponsorships that were refused, by rule or code; the most frequent. A refused request for a
    * sponsorship has a decision and counts once, as that.
@@ -77,11 +84,11 @@ export async function readOverview(db: Database, query: OverviewQuery): Promise<
         from ${received} where ${scope} and o.state = 'included'
         order by o.received_at desc limit 10000
       ) newest`.execute(db),
-    sql<{ at: Date; appId: string; wei: bigint }>`select ${bucket('r.created_at')} as at,
-        r.app_id as "appId", sum(r.actual_cost)::numeric(78, 0) as wei
+    sql<SpendOfBucket>`select ${bucket('r.created_at')} as at, r.app_id as "appId",
+        r.chain_id as "chainId", sum(r.actual_cost)::numeric(78, 0) as wei
       from apps a join reservations r on r.app_id = a.id and r.chain_id = ${chains}
         and r.state in ('included', 'settled') and r.created_at >= ${from} and r.created_at < ${until}
-      where ${scope} group by 1, 2 order by 1, 2`.execute(db),
+      where ${scope} group by 1, 2, 3 order by 1, 2, 3`.execute(db),
     sql<{ code: string; count: bigint; requests: bigint; sponsorships: bigint }>`select code,
         count(*) filter (where not has_decision) as count,
         (sum(count(*) filter (where is_request)) over ())::bigint as requests,

@@ -15,6 +15,7 @@ type TimelineEntry = { readonly at: Date } & (
       readonly kind: 'received'
       /** The key that sent it last; null where none did. */
       readonly keyId: string | null
+      readonly keyName: string | null
     }
   | { readonly kind: 'readmitted' | 'cancelAsked' }
   | {
@@ -71,7 +72,12 @@ export function timelineOf(record: OperationRecord): TimelineEntry[] {
         message,
       }),
     ),
-    { at: operation.received_at, kind: 'received', keyId: operation.key_id },
+    {
+      at: operation.received_at,
+      kind: 'received',
+      keyId: operation.key_id,
+      keyName: operation.key_name,
+    },
     ...bundles.map(
       ({ id, executor, nonce, operation_count, created_at }): TimelineEntry => ({
         at: created_at,

@@ -145,6 +145,7 @@ async function checkChain(
   const detail = {
     head: Number(number),
     headAge: age,
+    answers: fresh,
     bundlesHere: leads(),
     bundled,
     ...(next && { coming: { fork: next.fork, activation: next.activation } }),

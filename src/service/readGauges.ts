@@ -140,7 +140,7 @@ async function chainReadings(
 
 /** The lowest level of each app, of those that end first. */
 function fundReadings(chain: string, levels: readonly FundLevel[]): Reading[] {
-  const daysOf = ({ days }: FundLevel) => days ?? Number.POSITIVE_INFINITY
+  const daysOf = ({ days, low }: FundLevel) => (low ? -1 : (days ?? Number.POSITIVE_INFINITY))
   const lowest = new Map<string, FundLevel>()
   const sorted = levels
     .filter(({ alarmed }) => alarmed)
@@ -149,8 +149,9 @@ function fundReadings(chain: string, levels: readonly FundLevel[]): Reading[] {
     const app = level.appId ?? 'operator'
     if (!lowest.has(app) && lowest.size < MOST_FUNDS) lowest.set(app, level)
   }
-  return [...lowest].flatMap(([app, { available, days }]): Reading[] => [
+  return [...lowest].flatMap(([app, { available, days, low }]): Reading[] => [
     { name: 'purser_tank_available_wei', labels: { chain, app }, value: Number(available) },
+    { name: 'purser_tank_low', labels: { chain, app }, value: low ? 1 : 0 },
     ...(days === undefined
       ? []
       : [

@@ -106,6 +106,9 @@ export function serveChain(
   const news = createOperationNews(views)
   return {
     chainId,
+    name: definition.name,
+    explorerUrl: definition.explorerUrl,
+    coin: { symbol: definition.nativeCoin, usd: config.nativePrices[String(chainId)] },
     sizes,
     news,
     follow: news.follow,

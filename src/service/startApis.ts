@@ -100,7 +100,6 @@ export async function startApis(
 function administrationOf(
   {
     config,
-    chains: definitions,
     adminDatabase: database,
     masterKey,
     guard,
@@ -119,7 +118,7 @@ function administrationOf(
     instance,
     ...createAuthenticator(database),
     isOperator: createOperatorCheck(config.operatorToken),
-    chainIds: new Set(definitions.map(({ chainId }) => chainId)),
+    chainIds: () => new Set([...chains.running.keys(), ...chains.away.keys()]),
     access: { database, passwords, logger },
     signInLinks,
     adminUrl: adminUrlOf(config),

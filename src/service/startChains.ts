@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from 'pino'
 import { ChainAwayError, ConfigError } from '../base/errors/configError.js'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
@@ -15,9 +16,22 @@ export type ServedChains = {
   readonly running: ReadonlyMap<number, RunningChain>
   /** By chain id, the sentence that says why the chain does not run yet. */
   readonly away: ReadonlyMap<number, string>
+  /**
+   * Serves these chains from now on: stops those that are left out, starts those that are new, and replaces those whose
+   * definition differs once the new one runs. A chain that does not start as it is wanted goes on as it was.
+   */
+  reload(definitions: readonly ChainDefinition[]): Promise<ChainChanges>
   /** No further chain is started. */
   settle(): Promise<void>
   close(): Promise<void>
+}
+
+/** What a reload did, by chain id; `failed` says why. */
+export type ChainChanges = {
+  readonly started: readonly number[]
+  readonly replaced: readonly number[]
+  readonly stopped: readonly number[]
+  readonly failed: readonly { readonly chainId: number; readonly reason: string }[]
 }
 
 type Start = (definition: ChainDefinition) => Promise<RunningChain>
@@ -32,6 +46,7 @@ export async function startChains(
   start: Start,
   logger: Logger,
 ): Promise<ServedChains> {
+  const wanted = new Map(definitions.map((definition) => [definition.chainId, definition]))
   const running = new Map<number, RunningChain>()
   const away = new Map(
     definitions.map(({ chainId }) => [chainId, `Chain ${chainId} is being started.`]),
@@ -45,7 +60,8 @@ export async function startChains(
   /** One attempt; what it starts after the end is closed at once. */
   const attempt = async (definition: ChainDefinition): Promise<void> => {
     const chain = await start(definition)
-    if (signal.aborted) return chain.close()
+    // The end of the service, or a reload while it started.
+    if (signal.aborted || wanted.get(definition.chainId) !== definition) return chain.close()
     running.set(definition.chainId, chain)
     away.delete(definition.chainId)
   }
@@ -61,14 +77,19 @@ export async function startChains(
 
   const untilStarted = async (definition: ChainDefinition): Promise<void> => {
     const { chainId } = definition
-    while (!running.has(chainId)) {
+    while (!running.has(chainId) && wanted.get(chainId) === definition) {
       await delay(RETRY_AFTER, undefined, { signal }).catch(() => {})
-      if (signal.aborted) return
+      if (signal.aborted || wanted.get(chainId) !== definition) return
       await attempt(definition).then(
         () => logger.info({ chainId }, 'the chain is served: its node answers'),
         (error: Error) => explain(chainId, error),
       )
     }
+  }
+
+  const tryOn = (definition: ChainDefinition, error: Error): void => {
+    explain(definition.chainId, error)
+    retries.push(untilStarted(definition))
   }
 
   const begin = async (definition: ChainDefinition): Promise<void> => {
@@ -77,10 +98,12 @@ export async function startChains(
     } catch (error) {
       // An error that shows while the other chains serve goes to log and readiness.
       if (!(error instanceof ChainAwayError) && !isServing) throw error
-      explain(definition.chainId, error as Error)
-      retries.push(untilStarted(definition))
+      tryOn(definition, error as Error)
     }
   }
+
+  const reload = (next: readonly ChainDefinition[]) =>
+    reloadChains({ wanted, running, away, signal, start, tryOn }, next)
 
   const attempts = definitions.map(begin)
   const settle = async (): Promise<void> => {
@@ -99,5 +122,66 @@ export async function startChains(
     await close()
     throw error
   }
-  return { running, away, settle, close }
+  return { running, away, reload, settle, close }
+}
+
+/** The chains of a service while it runs. */
+type ChainSet = {
+  readonly wanted: Map<number, ChainDefinition>
+  readonly running: Map<number, RunningChain>
+  readonly away: Map<number, string>
+  readonly signal: AbortSignal
+  readonly start: Start
+  /** Says why a chain does not start, and tries again until it does. */
+  tryOn(definition: ChainDefinition, error: Error): void
+}
+
+/** Makes the chains of a service the ones of `next`, one after the other. */
+async function reloadChains(
+  set: ChainSet,
+  next: readonly ChainDefinition[],
+): Promise<ChainChanges> {
+  const { wanted, running, away, signal, tryOn } = set
+  const started: number[] = []
+  const replaced: number[] = []
+  const failed: { chainId: number; reason: string }[] = []
+  const stopped = [...wanted.keys()].filter((id) => next.every(({ chainId }) => chainId !== id))
+  for (const chainId of stopped) {
+    const chain = running.get(chainId)
+    wanted.delete(chainId)
+    running.delete(chainId)
+    away.delete(chainId)
+    await chain?.close()
+  }
+  for (const definition of next) {
+    const { chainId } = definition
+    const known = wanted.get(chainId)
+    if (signal.aborted || (known !== undefined && isDeepStrictEqual(known, definition))) continue
+    try {
+      await replaceChain(set, definition)
+      if (known === undefined) started.push(chainId)
+      else replaced.push(chainId)
+    } catch (error) {
+      failed.push({ chainId, reason: (error as Error).message })
+      if (running.has(chainId) || !(error instanceof ChainAwayError)) continue
+      wanted.set(chainId, definition)
+      tryOn(definition, error)
+    }
+  }
+  return { started, replaced, stopped, failed }
+}
+
+/** The new chain runs before the old one ends, so that no request finds none. */
+async function replaceChain(
+  { wanted, running, away, signal, start }: ChainSet,
+  definition: ChainDefinition,
+): Promise<void> {
+  const { chainId } = definition
+  const chain = await start(definition)
+  if (signal.aborted) return chain.close()
+  const old = running.get(chainId)
+  running.set(chainId, chain)
+  away.delete(chainId)
+  wanted.set(chainId, definition)
+  await old?.close()
 }

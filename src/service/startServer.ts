@@ -33,7 +33,7 @@ import { readGauges } from './readGauges.js'
 import { type Chains, processesOf, type ServerOptions, type SharedParts } from './serverParts.js'
 import { startApis } from './startApis.js'
 import { startChain } from './startChain.js'
-import { startChains } from './startChains.js'
+import { type ChainChanges, startChains } from './startChains.js'
 
 export type Service = {
   readonly url: string
@@ -41,6 +41,8 @@ export type Service = {
   readonly adminUrl: string
   /** By chain id, the sentence that says why a configured chain is not served yet. */
   readonly awayChains: ReadonlyMap<number, string>
+  /** Serves these chains from now on, see `ServedChains`. */
+  reload(definitions: readonly ChainDefinition[]): Promise<ChainChanges>
   /** The token of a link that signs a user in, once. */
   offerSignIn(link: OfferedLink): string
   /**
@@ -67,7 +69,6 @@ export async function startServer(options: ServerOptions): Promise<Service> {
     const client = createOutboundClient(guard)
     stops.push(async () => client.close())
     const metrics = createMetrics(options.siblings)
-    for (const { chainId } of options.chains) metrics.startChain(chainId)
     const workers = Math.max(1, Math.floor((availableParallelism() - 1) / processesOf(options)))
     const simulations = createSimulations({ workers, logger })
     stops.push(simulations.close)
@@ -81,12 +82,24 @@ export async function startServer(options: ServerOptions): Promise<Service> {
     stops.push(startDeliverer(shared).close)
     const approver = approverOf(shared)
     const served = new Map<number, ChainServices>()
-    const start = async (definition: ChainDefinition) => {
-      const chain = await startChain(definition, { ...shared, approver, simulations })
+    const counted = new Set<number>()
+    const startWith = async (definition: ChainDefinition, alone: boolean) => {
+      if (!counted.has(definition.chainId)) metrics.startChain(definition.chainId)
+      counted.add(definition.chainId)
+      const chain = await startChain(definition, { ...shared, approver, simulations, alone })
       served.set(definition.chainId, chain.services)
-      return chain
+      const close = async () => {
+        if (served.get(definition.chainId) === chain.services) served.delete(definition.chainId)
+        await chain.close()
+      }
+      return { ...chain, close }
     }
+    // Of a chain that is reloaded, the one before holds the lease until it ends.
+    let isStarted = false
+    const start = (definition: ChainDefinition) =>
+      startWith(definition, options.alone && !isStarted)
     const chains = await startChains(options.chains, start, logger)
+    isStarted = true
     stops.push(chains.close)
     metrics.readWith(() => readGauges({ database, ...chains }))
     if (config.role.includes('bundler')) stops.push(...(await listenForBundlers(options, chains)))
@@ -121,7 +134,8 @@ export async function startServer(options: ServerOptions): Promise<Service> {
     }
     const adminUrl = adminApi?.url ?? api.url
     const offerSignIn = signInLinks.offer
-    return { url: api.url, adminUrl, awayChains: chains.away, offerSignIn, close }
+    const { away: awayChains, reload } = chains
+    return { url: api.url, adminUrl, awayChains, reload, offerSignIn, close }
   } catch (error) {
     await stopAll(stops).catch((err) => logger.error({ err }, 'not all of it was stopped'))
     throw error

@@ -12,7 +12,11 @@ import {
 } from './secrets.js'
 
 /** The place where a process looks for the master key. */
-export type KeyPlace = { readonly configured: string | undefined; readonly dataFolder: string }
+export type KeyPlace = {
+  readonly configured: string | undefined
+  readonly dataFolder: string
+  readonly previous?: string | undefined
+}
 
 /** The secrets of a database that a key decrypts, and those that it does not. */
 export type KeyTrial = { readonly opened: number; readonly lost: readonly StoredSecret[] }
@@ -82,7 +86,7 @@ export async function fittingMasterKey(
   database: Database,
   place: KeyPlace,
 ): Promise<Buffer | undefined> {
-  const key = readMasterKey(place.configured, place.dataFolder)
+  const key = readMasterKey(place.configured, place.dataFolder, place.previous)
   if (key === undefined || (await isRecordedKey(database, key)) === true) return key
   await database.transaction().execute(async (trx) => {
     await lockKeyCheck(trx)

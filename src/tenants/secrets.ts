@@ -33,8 +33,17 @@ export function decryptSecret(masterKey: Buffer, purpose: string, bytes: Buffer)
   )
 }
 
+/** By master key, the one before it, which decrypts too until everything is rewrapped. */
+const previousKeys = new WeakMap<Buffer, Buffer>()
+
 /** The same, but undefined where the secret does not decrypt. */
 export function tryDecrypt(masterKey: Buffer, purpose: string, bytes: Buffer): string | undefined {
+  const text = openWith(masterKey, purpose, bytes)
+  const previous = previousKeys.get(masterKey)
+  return text ?? (previous && openWith(previous, purpose, bytes))
+}
+
+function openWith(masterKey: Buffer, purpose: string, bytes: Buffer): string | undefined {
   const nonce = bytes.subarray(1, 1 + NONCE)
   const tag = bytes.subarray(1 + NONCE, 1 + NONCE + TAG)
   try {
@@ -88,12 +97,14 @@ export function newMasterKey(): string {
 }
 
 /**
- * The master key: the configured one, else that in the data folder; undefined = there is none.
+ * The master key: the configured one, else that in the data folder; undefined = there is none. With the one before it
+ * where that is configured: it decrypts too.
  * @throws ConfigError when it is no 32 bytes
  */
 export function readMasterKey(
   configured: string | undefined,
   dataFolder: string,
+  previous?: string | undefined,
 ): Buffer | undefined {
   const file = masterKeyFile(dataFolder)
   if (configured === undefined && !existsSync(file)) return undefined
@@ -101,6 +112,12 @@ export function readMasterKey(
   if (key === undefined) {
     const where = configured === undefined ? `in ${file}` : '(PURSER_MASTER_KEY)'
     throw new ConfigError(`The master key ${where} must be 32 bytes in hex or base64.`)
+  }
+  if (previous !== undefined) {
+    const before = parseMasterKey(previous)
+    if (before === undefined)
+      throw new ConfigError('PURSER_MASTER_KEY_PREVIOUS must be 32 bytes in hex or base64.')
+    previousKeys.set(key, before)
   }
   return key
 }

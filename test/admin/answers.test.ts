@@ -69,6 +69,7 @@ describe('every answer is as the OpenAPI document says', () => {
     expect(changed).toEqual({ now: 'debug', configured: 'info' })
     const settings = await as('GET', '/settings')
     expect(settings.logLevel).toEqual(changed)
+    expect((await as('POST', '/settings/reload')).replacesProcesses).toBe(false)
     expect(settings.items).toContainEqual(
       expect.objectContaining({ name: 'keyRate', source: 'default', value: 10_000 }),
     )
@@ -166,6 +167,13 @@ describe('every answer is as the OpenAPI document says', () => {
     await inTransaction(database(), (trx) => setAlarm(trx, tank.id, true))
     const low = await ask('GET', '/apps/{appId}/tanks/{tankId}', tankIds)
     expect(low).toEqual({ ...tank, lowSince: expect.any(String) })
+    const needs = (await ask('GET', '/attention', {})).items
+    expect(needs).toContainEqual(
+      expect.objectContaining({ kind: 'tank', id: tank.id, appId: app.id, chainId: 31_337 }),
+    )
+    const ofAll = (await ask('GET', '/attention', {}, undefined, operatorToken)).items
+    expect(ofAll).toContainEqual(expect.objectContaining({ id: tank.id, appName: app.name }))
+    expect((await admin('GET', '/attention', two().token)).body.items).toEqual([])
     const alarm = { alarmWei: String(2n ** 100n) }
     const chainIds = { ...ids, chainId: '31337' }
     const fund = await ask('PATCH', '/apps/{appId}/funds/{chainId}', chainIds, alarm)
@@ -344,12 +352,43 @@ describe('every answer is as the OpenAPI document says', () => {
     expect((await admin('GET', long, token)).status).toBe(400)
 
     const hits = await get(`/search?q=${decisionId}`)
-    expect(hits.items).toEqual([{ kind: 'decision', id: decisionId, appId, chainId: null }])
+    expect(hits.items).toEqual([
+      { kind: 'decision', id: decisionId, name: null, appId, chainId: null },
+    ])
     expect((await admin('GET', `/search?q=${decisionId}`, one().token)).body.items).toEqual([])
     const [tank] = (await get(`/search?q=0x${'5'.repeat(40)}`)).items
     expect(tank).toMatchObject({ kind: 'sender', id: `0x${'5'.repeat(40)}` })
 
+    const at = `0x${'7'.repeat(40)}`
+    await database()
+      .insertInto('reservations')
+      .values({
+        app_id: appId,
+        chain_id: 31_337n,
+        entry_point: at,
+        sender: at,
+        nonce: 7n,
+        paymaster: at,
+        max_cost: 9n,
+        actual_cost: 7n,
+        valid_until: 0n,
+        state: 'settled',
+        created_at: new Date('2026-03-04T05:00:00Z'),
+      })
+      .execute()
+    const month = '?from=2026-01-01T00:00:00.000Z&until=2026-12-31T00:00:00.000Z'
+    const spent = await get(`/spend${month}`)
+    expect(spent.items).toMatchObject([
+      { day: '2026-03-04', appId, wei: '7', operations: '1', policyId: null },
+    ])
+    expect((await admin('GET', `/spend${month}`, one().token)).body.items).toEqual([])
+    expect(
+      (await admin('GET', '/spend?from=2024-01-01T00:00:00Z&until=2026-01-01T00:00:00Z', token))
+        .status,
+    ).toBe(400)
+
     const chains = await get('/chains')
+    expect(chains.items[0]).toMatchObject({ name: 'Memory', coin: { symbol: 'ETH', usd: '3000' } })
     expect(chains.items[0].entryPoints).toHaveLength(4)
     const [{ chainId }] = chains.items
     await get('/apps/{appId}/fees/{chainId}', { appId, chainId })

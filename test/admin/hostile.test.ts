@@ -65,7 +65,12 @@ test(`malformed administration gets safe answers and reaches no other tenant (se
   const request = fc
     .record({
       route: fc.constantFrom(
-        ...routes.filter(({ path, method }) => !(method === 'DELETE' && path === '/apps/{appId}')),
+        ...routes.filter(
+          ({ path, method }) =>
+            !(method === 'DELETE' && path === '/apps/{appId}') &&
+            // It signs, and the secrets of these tenants are under no key.
+            !path.endsWith('/webhooks/{webhookId}/test'),
+        ),
       ),
       query: fc.constantFrom(...queries),
       wrong: fc.option(

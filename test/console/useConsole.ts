@@ -23,11 +23,11 @@ export type Console = {
   readonly complaints: readonly string[]
   /** Waits for a text. */
   appears(text: string | RegExp): Promise<void>
-  /** Nothing that axe finds serious, nothing that scrolls sideways; pictures of it where they are asked for. */
+  /** Nothing that axe finds serious, one page that scrolls no way it should not; pictures where they are asked for. */
   expectFine(name: string): Promise<void>
 }
 
-const widths = [1280, 390]
+const widths = [1440, 1280, 390]
 
 /** One browser for all tests of a file. The returned function gives it once it runs. */
 export function useConsole(): () => Console {
@@ -68,6 +68,21 @@ async function openConsole(): Promise<Console> {
   }
 }
 
+/** What lies beyond the edges of its card, and how many pages there are, above and below the fold. */
+const layout = `({
+  mains: document.querySelectorAll('main').length,
+  below: document.documentElement.scrollHeight
+    - Math.max(innerHeight, Math.ceil(document.getElementById('console').getBoundingClientRect().bottom + scrollY)),
+  wide: document.documentElement.scrollWidth,
+  outside: [...document.querySelectorAll('.card, .side-list > .list')].flatMap((card) => {
+    const { right } = card.getBoundingClientRect()
+    const scrolls = (element) => element !== card && (getComputedStyle(element).overflowX !== 'visible' || scrolls(element.parentElement))
+    return [...card.querySelectorAll('*')]
+      .filter((each) => each.getBoundingClientRect().right > right + 1 && !scrolls(each.parentElement))
+      .map((each) => each.outerHTML.slice(0, 120))
+  }),
+})`
+
 /** The screen in light and dark, wide and narrow, none of which scrolls sideways. */
 async function look(page: Page, name: string): Promise<void> {
   if (pictures !== undefined) mkdirSync(pictures, { recursive: true })
@@ -75,10 +90,15 @@ async function look(page: Page, name: string): Promise<void> {
     for (const width of widths) {
       await page.emulateMedia({ colorScheme })
       await page.setViewportSize({ width, height: 800 })
-      expect(await page.evaluate('document.documentElement.scrollWidth'), name).toBe(width)
+      expect(await page.evaluate(layout), `${name} at ${width}`).toEqual({
+        mains: 1,
+        below: 0,
+        wide: width,
+        outside: [],
+      })
       if (pictures === undefined) continue
       const path = join(pictures, `${name}-${colorScheme}-${width}.png`)
-      await page.screenshot({ path, animations: 'disabled' })
+      await page.screenshot({ path, animations: 'disabled', fullPage: true })
     }
   await page.emulateMedia({ colorScheme: 'light' })
   await page.setViewportSize({ width: 1280, height: 800 })

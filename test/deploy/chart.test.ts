@@ -8,6 +8,7 @@ import { chartSchema } from '../../scripts/deploy/chartSchema.js'
 import { schemaVersion, version } from '../../src/base/version.js'
 import { devKey } from '../../src/cli/devnet/devKeys.js'
 import { type PublicChain, startPublicChain } from '../support/chain/publicChain.js'
+import { blocksOf } from '../docs/pages.js'
 import { useDatabase } from '../support/database/database.js'
 import { databaseUrlOf } from '../support/database/databaseUrl.js'
 import {
@@ -61,6 +62,19 @@ test('the schema takes the values of the chart and refuses what Purser would ref
   expect(problems({ chains: [{ chainId: 10, rpcUrls: [] }] })[0]).toMatch(
     '/config/chains/0/rpcUrls',
   )
+})
+
+test('the values that the guide prints pass the schema', () => {
+  const [block] = blocksOf('docs/operate/install.md').filter(({ text }) =>
+    text.includes('image: {'),
+  )
+  const printed = parse(block?.text ?? '') as Record<string, unknown>
+  const check = new Ajv({ strict: false, validateFormats: false }).compile(
+    JSON.parse(chartSchema()),
+  )
+  check({ ...valuesOf(`${CHART}/values.yaml`), ...printed })
+  expect(check.errors ?? []).toEqual([])
+  expect(printed.config).toMatchObject({ chains: [{ preset: 'base' }] })
 })
 
 test('chart and package have one version', () => {
@@ -260,7 +274,9 @@ describe('the containers of the chart against the service', () => {
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
     const job = containerOf(find('Job', 'shop-migrate'))
     const migrated = await runCli(job.args, environmentHere(job))
-    expect(migrated.stdout, migrated.stderr).toBe('The schema is up to date.\n')
+    expect(migrated.stdout, migrated.stderr).toMatch(
+      /^The schema of the database \(.+\) is \d+, as this version needs\.\n$/,
+    )
     for (const name of ['api', 'bundler']) {
       const container = containerOf(find('Deployment', `shop-${name}`))
       const given = container.envFrom?.map(({ secretRef }) => secretRef.name)

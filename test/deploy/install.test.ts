@@ -158,6 +158,7 @@ describe.skipIf(!hasPrograms)(
         .replace('10.0.0.11:4337', first)
         .replace('10.0.0.12:4337', second)
         .replace('listen 443 ssl', `listen unix:${socketPath} ssl`)
+        .replace('allow 10.0.0.0/8', 'allow unix:')
       writeFileSync(join(root, 'etc/nginx/conf.d/purser.conf'), file)
       const user = process.getuid?.() === 0 ? 'user root;' : ''
       const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
@@ -182,6 +183,30 @@ http {
       return `http://127.0.0.1:${(door.address() as AddressInfo).port}`
     }
 
+    /** What the page does for the first operator, then what the console does with the printed link. */
+    const signInBehind = async (front: string) => {
+      const made = await walk('purser user create --operator')
+      expect(made).toContain('at https://purser.example/console/setup#')
+      const [, token] = /^token +(\S+)$/m.exec(made) ?? []
+      const console = await fetch(`${front}/console/setup`)
+      expect(console.status).toBe(200)
+      expect(await console.text()).toContain('<title>Purser</title>')
+      const headers = {
+        'content-type': 'application/json',
+        origin: 'https://purser.example',
+        'sec-fetch-site': 'same-origin',
+      }
+      const post = (path: string, body: object) =>
+        fetch(`${front}/admin/v1${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+      const password = 'a long enough passphrase of the operator'
+      expect((await post('/invitations/accept', { token, password })).status).toBeLessThan(300)
+      const signedIn = await post('/session', { email: 'you@example.com', password })
+      const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] ?? ''
+      expect(cookie).toMatch(/^__Host-/)
+      const session = await fetch(`${front}/admin/v1/session`, { headers: { cookie } })
+      expect(await session.json()).toMatchObject({ user: { isOperator: true } })
+    }
+
     test('serves operations through nginx with TLS, and goes on when one of two replicas has ended', async () => {
       await walk('purser keys new', [
         [
@@ -199,8 +224,7 @@ http {
         facts: { pollInterval: 50 },
         executorKeys,
       }
-      const { publicUrl: _, ...known } = shown
-      const settings = { ...known, trustedProxies: ['127.0.0.1'], chains: [own] }
+      const settings = { ...shown, trustedProxies: ['127.0.0.1'], chains: [own] }
       writeFileSync(join(root, 'etc/purser/purser.json'), JSON.stringify(settings))
       await walk('purser migrate')
       const replicas = [await startReplica('first'), await startReplica('second')]
@@ -215,8 +239,8 @@ http {
         expect((await receiptOf(view, hash)).success).toBe('true')
       }
       await include('two replicas')
-      for (const path of ['/metrics', '/admin', '/admin/v1/accounts'])
-        expect((await fetch(`${front}${path}`)).status).toBe(404)
+      expect((await fetch(`${front}/metrics`)).status).toBe(404)
+      await signInBehind(front)
 
       const bundling = await Promise.all(replicas.map(({ host }) => bundlesHere(host)))
       expect(bundling.filter(Boolean)).toHaveLength(1)

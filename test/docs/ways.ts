@@ -47,12 +47,17 @@ export const ways: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     'nginx -p': 'needs nginx',
     encodeFunctionData: 'file withdrawal.mjs',
   },
+  'docs/build/switching.md': {
+    '@@': 'no, a difference; the tests of test/clients run the code after it',
+    PURSER_SHARE: 'no, a part of an application',
+  },
   'docs/operate/install.md': {
     '"chains": [': 'schema chains, its node and hosts are examples',
     '/etc/systemd/system/': 'no, needs systemd; test/deploy/systemd.test.ts checks the unit',
     '/opt/purser': 'no, needs a host of its own',
     psql: 'no, needs a server; done by hand with PostgreSQL 15 of Debian 12',
     '/etc/purser/secrets': 'no, needs a host of its own',
+    '--operator --email': 'no, needs a host of its own; test/deploy/install.test.ts does it',
     'upstream purser {': 'no, needs two hosts; test/deploy/install.test.ts does it on one',
     docker: 'no, needs a container engine; npm run test:image builds and runs the image',
     kubectl: 'no, needs a cluster; test/deploy/chart.test.ts runs what the chart renders',
@@ -60,10 +65,18 @@ export const ways: Readonly<Record<string, Readonly<Record<string, string>>>> = 
   },
   'docs/operate/keys.md': {
     'purser serve --config purser.json': 'terminal serving',
-    '/etc/purser/next.key': 'no, the key is wherever you keep it',
+    '/etc/purser/secrets':
+      'no, the key is wherever you keep it; test/operator/rewrap.test.ts does it under load',
     '--reserved': 'no, the signer must be lost; test/operator/masterKey.test.ts loses one',
   },
   'docs/operate/metrics.md': { 'scrape_configs:': 'no, Prometheus reads it' },
   'docs/operate/nodes.md': { 'go install': 'no, builds geth for ten minutes' },
-  'docs/operate/operations.md': { 'purser contracts deploy': 'no, needs a public chain' },
+  'docs/operate/operations.md': {
+    'purser contracts deploy': 'no, needs a public chain',
+    $ADMIN: 'no, needs an installation in trouble',
+    'export ADMIN=': 'no, needs an installation of your own',
+    'purser lease release': 'no, needs a lease that was lost',
+    'purser tank alarm': 'no, needs the ids of an alert',
+    'systemctl reload': 'no, needs systemd',
+  },
 }

@@ -1,4 +1,10 @@
+import type { ComponentChildren } from 'preact'
 import { CopyButton } from './Hex.js'
+
+/** A sentence whose parts in backticks are code. */
+export function withCode(text: string): ComponentChildren {
+  return text.split('`').map((part, at) => (at % 2 === 1 ? <code key={part}>{part}</code> : part))
+}
 
 /** A block of code to copy. */
 export function Code({ text, what }: { readonly text: string; readonly what: string }) {

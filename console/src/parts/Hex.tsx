@@ -2,11 +2,27 @@ import { copy } from './copy.js'
 import { shortOf } from './format.js'
 import { Icon } from './Icon.js'
 
+type HexProps = {
+  readonly value: string
+  readonly what: string
+  /** The name of it that people know. */
+  readonly name?: string | undefined
+  /** Its page in the explorer of its chain. */
+  readonly href?: string | undefined
+}
+
 /** An address or a hash in short, whole in its title, with a button that copies it. */
-export function Hex({ value, what }: { readonly value: string; readonly what: string }) {
+export function Hex({ value, what, name, href }: HexProps) {
+  const shown = name === undefined ? <code title={value}>{shortOf(value)}</code> : name
   return (
-    <span class="hex">
-      <code title={value}>{shortOf(value)}</code>
+    <span class="hex" title={value}>
+      {href === undefined ? (
+        shown
+      ) : (
+        <a href={href} target="_blank" rel="noreferrer" title={`${value} in the explorer`}>
+          {shown}
+        </a>
+      )}
       <CopyButton text={value} what={what} />
     </span>
   )

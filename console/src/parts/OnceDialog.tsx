@@ -40,7 +40,7 @@ export function OnceDialog({ title, text, values, onClose }: OnceDialogProps) {
         <form method="dialog" class="row form-end">
           <span class="grow" />
           <button type="submit" class="primary">
-            I have kept it
+            I saved it
           </button>
         </form>
       </div>

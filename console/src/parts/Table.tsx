@@ -22,6 +22,8 @@ type TableProps<Row> = {
   readonly selected?: string | undefined
   /** Whether the row is about what has ended. */
   isOver?(row: Row): boolean
+  /** Whether the row is the sum of the others. */
+  isTotal?(row: Row): boolean
 }
 
 /** Rows, which may each open something: by a click, by the link in their first cell, by the keys of the screen. */
@@ -47,7 +49,7 @@ export function Table<Row>({ label, columns, rows, selected, ...of }: TableProps
           return (
             <tr
               key={key}
-              class={rowClass(of.open !== undefined, of.isOver?.(row) === true)}
+              class={rowClass(of.open !== undefined, of.isOver?.(row), of.isTotal?.(row))}
               aria-current={key === selected ? 'true' : undefined}
               onClick={(event) => {
                 if ((event.target as Element).closest('a, button') === null) of.open?.(row)
@@ -66,8 +68,8 @@ export function Table<Row>({ label, columns, rows, selected, ...of }: TableProps
   )
 }
 
-function rowClass(opens: boolean, isOver: boolean): string {
-  return `${opens ? 'opens' : ''}${isOver ? ' is-over' : ''}`
+function rowClass(opens: boolean, isOver = false, isTotal = false): string {
+  return `${opens ? 'opens' : ''}${isOver ? ' is-over' : ''}${isTotal ? ' is-total' : ''}`
 }
 
 function classOf(shown: string, isNumber: true | undefined): string {

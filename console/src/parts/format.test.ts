@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import {
   bytesOf,
+  changeOf,
   etherOf,
   grouped,
   momentOf,
@@ -9,6 +10,8 @@ import {
   shortOf,
   spanOf,
   tickOf,
+  tidyOf,
+  usdText,
 } from './format.js'
 
 describe('amounts', () => {
@@ -76,4 +79,29 @@ test('moments and ticks are of the machine, and of 24 hours', () => {
   expect(momentOf(time.getTime())).toBe('2026-11-03 08:01:05')
   expect(tickOf(time, false)).toBe('08:01')
   expect(tickOf(time, true)).toBe('11-03 08:01')
+})
+
+describe('amounts that line up', () => {
+  test.each([
+    ['0', 18, '0'],
+    ['280543210000000', 18, '0.000281'],
+    ['260475000000000', 18, '0.000260'],
+    ['500000000000000000', 18, '0.500'],
+    ['1204000000000000000', 18, '1.20'],
+    ['12345678900000000000', 18, '12.3'],
+    ['1234567890000000000000000', 18, '1,234,568'],
+    ['1', 18, '0.000000000000000001'],
+    ['1500000', 6, '1.50'],
+    ['7', 0, '7'],
+  ])('%s of %i decimals are %s', (units, decimals, text) => {
+    expect(tidyOf(units, decimals)).toBe(text)
+  })
+  test('in USD, and against the period before', () => {
+    expect([0, 0.001, 3.2, 1_204.4].map(usdText)).toEqual(['$0.00', '< $0.01', '$3.20', '$1,204'])
+    expect([changeOf(3, 2), changeOf(1, 2), changeOf(1, 0)]).toEqual([
+      '+50 % to before',
+      '−50 % to before',
+      '',
+    ])
+  })
 })

@@ -12,6 +12,40 @@ export function etherOf(wei: string): string {
   return shown === '' ? grouped(whole) : `${grouped(whole)}.${shown}`
 }
 
+/** Units as a number with three significant digits, which line up below each other: `0.000281`, `1.20`, `1,234`. */
+export function tidyOf(units: string, decimals = 18): string {
+  const digits = units.padStart(decimals + 1, '0')
+  const whole = digits.slice(0, digits.length - decimals)
+  if (BigInt(units) === 0n) return '0'
+  const length = String(BigInt(whole)).length
+  const zeros = /^0*/.exec(digits.slice(whole.length))?.[0].length ?? 0
+  const places = BigInt(whole) > 0n ? Math.max(0, 3 - length) : zeros + 3
+  if (places >= decimals) return decimals === 0 ? grouped(whole) : trimmed(digits, decimals)
+  const unit = 10n ** BigInt(decimals - places)
+  const rounded = String((BigInt(units) + unit / 2n) / unit).padStart(places + 1, '0')
+  const at = rounded.length - places
+  return places === 0 ? grouped(rounded) : `${grouped(rounded.slice(0, at))}.${rounded.slice(at)}`
+}
+
+function trimmed(digits: string, decimals: number): string {
+  const at = digits.length - decimals
+  const fraction = digits.slice(at).replace(/0+$/, '')
+  return fraction === '' ? grouped(digits.slice(0, at)) : `${digits.slice(0, at)}.${fraction}`
+}
+
+/** An amount of USD: `$1,204`, `$3.20`, `< $0.01`. */
+export function usdText(usd: number): string {
+  if (usd > 0 && usd < 0.01) return '< $0.01'
+  return `$${usd < 1_000 ? usd.toFixed(2) : grouped(Math.round(usd))}`
+}
+
+/** A value against the one of the period before: `+12 %`; empty where there was nothing before. */
+export function changeOf(value: number, before: number): string {
+  if (before === 0) return ''
+  const percent = Math.round((value / before - 1) * 100)
+  return `${percent < 0 ? '−' : '+'}${grouped(Math.abs(percent))} % to before`
+}
+
 /** A number with thin groups of three. */
 export function grouped(value: bigint | number | string): string {
   return String(value).replace(/\B(?=(\d{3})+(?!\d))/g, ',')

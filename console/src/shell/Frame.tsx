@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { accountId } from '../api/call.js'
+import { useNames } from '../api/names.js'
 import { useQuery } from '../api/query.js'
 import { chooseAccount, session, signOut } from '../api/session.js'
 import type { Account as AccountAnswer } from '../api/shapes.js'
@@ -19,6 +20,7 @@ const screens = [
   { path: 'operations', name: 'Operations', icon: 'operations', keys: 'g o' },
   { path: 'policies', name: 'Policies', icon: 'policy', keys: 'g p' },
   { path: 'tanks', name: 'Tanks', icon: 'tank', keys: 'g t' },
+  { path: 'spending', name: 'Spending', icon: 'spending', keys: 'g $' },
   { path: 'tokens', name: 'Tokens', icon: 'token', keys: 'g m' },
   { path: 'webhooks', name: 'Webhooks', icon: 'webhook', keys: 'g w' },
   { path: 'apps', name: 'Apps and keys', icon: 'key', keys: 'g k' },
@@ -30,6 +32,7 @@ const screens = [
 
 /** The frame of every screen: rail, search, account, and the screen itself. */
 export function Frame() {
+  useNames()
   const isHelpOpen = useSignal(false)
   const isMoreOpen = useSignal(false)
   const { path } = place.value

@@ -15,6 +15,7 @@ const screens: Readonly<Record<string, LazyScreen>> = {
   refusals: operations,
   decisions: operations,
   policies: lazy(async () => (await import('../screens/policies/Policies.js')).Policies),
+  spending: lazy(async () => (await import('../screens/spending/Spending.js')).Spending),
   tanks: lazy(async () => (await import('../screens/tanks/Tanks.js')).Tanks),
   tokens: lazy(async () => (await import('../screens/tokens/Tokens.js')).Tokens),
   webhooks: lazy(async () => (await import('../screens/webhooks/Webhooks.js')).Webhooks),

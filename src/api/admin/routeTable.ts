@@ -4,9 +4,15 @@ import { subscriptionRoutes } from '../../webhooks/subscriptions.js'
 import type { AdminContext } from '../adminContext.js'
 import { chainRoutes } from './routes/chains.js'
 import { decisionRecordRoutes, decisionRoutes } from './routes/decisions.js'
-import { auditRoutes, settingRoutes, storageRoutes } from './routes/instance.js'
+import { auditRoutes, reloadRoutes, settingRoutes, storageRoutes } from './routes/instance.js'
 import { cancelRoutes, operationRoutes, simulateRoutes } from './routes/operations.js'
-import { overviewRoutes, searchRoutes, streamRoutes } from './routes/overview.js'
+import {
+  attentionRoutes,
+  overviewRoutes,
+  searchRoutes,
+  spendRoutes,
+  streamRoutes,
+} from './routes/overview.js'
 import { authTokenRoutes, memberRoutes, sessionRoutes, userRoutes } from './routes/people.js'
 import { budgetRoutes, policyRoutes, policyTrialRoutes } from './routes/policies.js'
 import { refusalRoutes } from './routes/refusals.js'
@@ -33,6 +39,7 @@ export const routes: readonly Route<AdminContext>[] = [
   ...auditRoutes,
   ...storageRoutes,
   ...settingRoutes,
+  ...reloadRoutes,
   ...policyTrialRoutes,
   ...streamRoutes,
   ...sessionRoutes,
@@ -42,6 +49,8 @@ export const routes: readonly Route<AdminContext>[] = [
   ...simulateRoutes,
   ...searchRoutes,
   ...overviewRoutes,
+  ...attentionRoutes,
+  ...spendRoutes,
   ...decisionRecordRoutes,
   ...chainRoutes,
   ...cancelRoutes,

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { issueOf } from '../../base/explainIssue.js'
 import { InvalidFieldError, NotFoundError } from '../../base/errors/restErrors.js'
 import type { Database } from '../../db/database.js'
 import { type App, findApp } from '../../tenants/apps.js'
@@ -86,14 +87,13 @@ function thingOf(parameter: string): string {
 function check(
   schema: z.ZodType | undefined,
   value: unknown,
-  refuse = (path: string, reason: string): Error =>
-    new InvalidFieldError(path, `is wrong: ${reason}`),
+  refuse = (path: string, reason: string): Error => new InvalidFieldError(path, reason),
 ): unknown {
   if (schema === undefined) return undefined
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
-  const [issue] = parsed.error.issues
-  throw refuse(issue?.path.join('.') || 'The request', issue?.message ?? 'unexpected')
+  const { path, reason } = issueOf(parsed.error, value, schema)
+  throw refuse(path || 'The request', reason)
 }
 
 /** The value as JSON has it: times as ISO text, wei as decimal text. */

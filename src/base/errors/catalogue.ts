@@ -292,7 +292,7 @@ export const refusalCodes = {
   BUDGET_EXCEEDED: app(
     'A budget of the policy does not cover the operation.',
     'Wait until the window of the budget ends, which the message names; a rolling one frees its amount step by step.',
-    'Raise the limit in the policy (PATCH /admin/v1/policies/POLICY), if the operation should be paid for.',
+    'Raise the limit in the policy, if the operation should be paid for.',
     'Let the sender pay for this one: send it without a paymaster, and with native coin in the account.',
   ),
 } satisfies Table
@@ -415,7 +415,7 @@ export const historyCodes = {
   SUSPECTED: app(
     'Its bundle failed on the chain. The operation may be the reason, so it goes into another one and is dropped when that repeats.',
     'Wait: it is tried again by itself.',
-    'Simulate it (POST /admin/v1/apps/APP/simulate): something that it reads may change between validation and block.',
+    'Simulate it: something that it reads may change between validation and block.',
   ),
   REORGED: chain(
     'The block that had included it left the chain. The operation is sent again by itself, and an earlier receipt of it no longer holds.',
@@ -425,8 +425,8 @@ export const historyCodes = {
   ),
   CALL_REVERTED: app(
     'It was included and its call reverted: the gas is paid, the nonce is used, and nothing else of the call remains.',
-    'Read the reason in the timeline (`revert`): it comes from the called contract.',
-    'Without a reason the call ran out of gas: take callGasLimit of a new estimate.',
+    'A reason comes from the called contract: fix what it names.',
+    'Without a reason the call most likely ran out of gas: take the `callGasLimit` of a new estimate.',
     'Fix the cause, then sign a new operation with the next nonce: this one cannot be sent again (AA25).',
     'Estimate just before sending: the call worked then, or was not estimated.',
   ),

@@ -234,6 +234,13 @@ export const catalogue = {
     meaning: 'The lowest of an app on a chain; of the funds with an alarm, those that end first.',
     labels: { chain: CHAIN, app: 'the id of an app, or `operator`; at most 100 on a chain' },
   },
+  purser_tank_low: {
+    kind: 'gauge',
+    help: '1 while a tank or credit of the app is below its alarm.',
+    meaning:
+      'The alarm is in ether or in days, as the app has set it: the event tank.low says the same.',
+    labels: { chain: CHAIN, app: 'the id of an app, or `operator`; at most 100 on a chain' },
+  },
   purser_tank_runway_seconds: {
     kind: 'gauge',
     help: 'Seconds for which a tank or credit lasts at the pace of the last week.',

@@ -153,6 +153,8 @@ function isSocket(url: string): boolean {
 export const chainSchema = z.strictObject({
   chainId: z.int().positive(),
   name: z.string().max(60).optional(),
+  /** The block explorer to which the console links. */
+  explorerUrl: httpUrl.optional(),
   /** JSON-RPC endpoints of nodes, preferred first, and at most one that announces new heads (ws). */
   rpcUrls: z
     .array(z.url({ protocol: /^(http|ws)s?$/ }))

@@ -6,7 +6,8 @@ import type { TankKind } from '../../paymaster/ledger/tanks.js'
 import { createTanks } from '../../paymaster/tanks.js'
 import { createLogger } from '../createLogger.js'
 import { devCredentials, devUser, fundDevTanks, writeDevInfo } from '../dev/bootstrap.js'
-import type { DevInfo } from '../devInfo.js'
+import { readableLine } from '../dev/readableLine.js'
+import { DEV_CHAIN_ID, DEV_NATIVE_USD, type DevInfo } from '../devInfo.js'
 import { loadedOf, serviceOptions, withOptions } from '../optionFlags.js'
 import { type RunningService, serve } from '../serve.js'
 
@@ -98,15 +99,29 @@ export function defineDevCommand(command: Command): void {
     '--biconomy',
     'also place the account contracts that @biconomy/account 4.x expects',
   )
+  command.option(
+    '--log-json',
+    'log lines as JSON on a terminal too; else there they are for people',
+  )
   command.action(async (flags: Record<string, unknown>) => {
-    const loaded = loadedOf(flags)
+    // The file of a service in the same folder, as the README makes one, is not meant for this one.
+    const loaded = loadedOf(flags, { isFileNamed: true })
     // One process for one developer: it has both roles, and nobody directs traffic to another one.
     const role: Config['role'] = ['api', 'bundler']
-    const config: Config = { ...loaded.config, role, drainSeconds: 0 }
-    await serve({ ...loaded, config }, true, async (service) => {
+    const { nativePrices } = loaded.config
+    const config: Config = {
+      ...loaded.config,
+      role,
+      drainSeconds: 0,
+      // The price of ether in the test tokens, so that USD budgets work and the console shows amounts in USD.
+      nativePrices: { [DEV_CHAIN_ID]: DEV_NATIVE_USD, ...nativePrices },
+    }
+    const isRead = process.stderr.isTTY === true && flags.logJson !== true
+    const announce = async (service: RunningService) => {
       if (flags.biconomy === true) await placeAccounts(service)
       const { info, consoleUrl } = await prepare(service, config.data, config.publicUrl)
       console.log(welcome(info, join(config.data, 'dev.json'), consoleUrl))
-    })
+    }
+    await serve({ ...loaded, config }, true, announce, isRead ? { writeLine: readableLine } : {})
   })
 }

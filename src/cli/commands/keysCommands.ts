@@ -24,7 +24,12 @@ import { configOf, withOptions } from '../optionFlags.js'
 import { secretOfFlag } from '../parseFlags.js'
 import { printTable } from '../printTable.js'
 
-const storeOptions: readonly OptionName[] = ['data', 'databaseUrl', 'masterKey']
+const storeOptions: readonly OptionName[] = [
+  'data',
+  'databaseUrl',
+  'masterKey',
+  'masterKeyPrevious',
+]
 
 function keyOf({ masterKey, data }: Config): Buffer {
   const key = readMasterKey(masterKey, data)
@@ -67,13 +72,32 @@ function newKeyOf(flag: unknown): Buffer {
   return key
 }
 
-function showRewrapped({ rewrapped, already, lost }: Rewrapped, place: string): void {
+/** The key to rewrap from, and the one to rewrap to. Rolling: all processes have both, so none must stop. */
+function keysOf(config: Config, newKey: unknown) {
+  const { masterKeyPrevious } = config
+  if (newKey !== undefined)
+    return { oldKey: keyOf(config), newKey: newKeyOf(newKey), isRolling: false }
+  const oldKey = masterKeyPrevious === undefined ? undefined : parseMasterKey(masterKeyPrevious)
+  if (oldKey === undefined)
+    throw new ConfigError(
+      'Configure the old key as PURSER_MASTER_KEY_PREVIOUS and the new one as PURSER_MASTER_KEY, or name the new one by --new-key.',
+    )
+  return { oldKey, newKey: keyOf(config), isRolling: true }
+}
+
+/** @param place - of the old key that must be replaced now; undefined = all processes have the new one */
+function showRewrapped({ rewrapped, already, lost }: Rewrapped, place: string | undefined): void {
   console.log(`secrets with the new key now    ${rewrapped}`)
   console.log(`secrets that had it already     ${already}`)
   console.log(`secrets that neither decrypts   ${lost.length}`)
-  console.log(
-    `Put the new key in place of the old one (${place}), restart every process of Purser with it, and run this command once more: what a process stored under the old key meanwhile is rewrapped then. Keep the old key as long as backups from before today.`,
-  )
+  if (place === undefined)
+    console.log(
+      'Everything has the new key. Take PURSER_MASTER_KEY_PREVIOUS out of the configuration, restart the processes one after the other, and run this command no more. Keep the old key as long as backups from before today.',
+    )
+  else
+    console.log(
+      `Put the new key in place of the old one (${place}), restart every process of Purser with it, and run this command once more: what a process stored under the old key meanwhile is rewrapped then. Keep the old key as long as backups from before today.`,
+    )
 }
 
 /** `purser keys new|check|rewrap|adopt` */
@@ -112,16 +136,19 @@ export function defineKeysCommand(keys: Command): void {
     keys
       .command('rewrap')
       .description('encrypt every stored secret with another master key: all of them, or none')
-      .requiredOption('--new-key <key>', 'the key from now on, env:NAME or file:PATH'),
+      .option(
+        '--new-key <key>',
+        'the key from now on, env:NAME or file:PATH; absent = the master key, where the previous one is configured too',
+      ),
     storeOptions,
   ).action(async (flags: Record<string, unknown>) => {
     const config = configOf(flags)
-    const [oldKey, newKey] = [keyOf(config), newKeyOf(flags.newKey)]
+    const { oldKey, newKey, isRolling } = keysOf(config, flags.newKey)
     await withDatabase(config, createLogger('error'), upgradeSchema, async ({ database }) => {
       const counts = await audited(database, commandActor(), (change) =>
         rewrapSecrets(change, oldKey, newKey),
       )
-      showRewrapped(counts, placeOf(config))
+      showRewrapped(counts, isRolling ? undefined : placeOf(config))
     })
   })
 

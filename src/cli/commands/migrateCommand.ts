@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
+import { schemaVersion } from '../../base/version.js'
 import { migrate } from '../../db/migrate.js'
 import { createLogger } from '../createLogger.js'
-import { withDatabase } from '../openStore.js'
+import { placeOf, withDatabase } from '../openStore.js'
 import { configOf, withOptions } from '../optionFlags.js'
 
 /** `purser migrate`; on a server that DATABASE_URL names it also makes the schema. */
@@ -9,8 +10,11 @@ export function defineMigrateCommand(command: Command): void {
   withOptions(command, ['data', 'databaseUrl']).action(async () => {
     const prepare = async (database: Parameters<typeof migrate>[0]) =>
       void (await migrate(database))
-    await withDatabase(configOf(command.opts()), createLogger('error'), prepare, async () =>
-      console.log('The schema is up to date.'),
+    const config = configOf(command.opts())
+    await withDatabase(config, createLogger('error'), prepare, async () =>
+      console.log(
+        `The schema of the database (${placeOf(config)}) is ${schemaVersion}, as this version needs.`,
+      ),
     )
   })
 }

@@ -18,13 +18,13 @@ export function defineServeCommand(command: Command): void {
     if (member) {
       const announce = (service: Parameters<typeof readyFacts>[1]) =>
         member.tellReady(readyFacts(config, service))
-      await serve(loaded, false, announce, member).finally(member.leave)
+      await serve(loaded, false, announce, { member }).finally(member.leave)
     } else if (config.processes > 1) {
       await serveTogether(config)
     } else {
-      await serve(loaded, config.embeddedChain, (service) =>
-        printReady(readyFacts(config, service)),
-      )
+      const announce = (service: Parameters<typeof readyFacts>[1]) =>
+        printReady(readyFacts(config, service))
+      await serve(loaded, config.embeddedChain, announce, { reread: () => loadedOf(flags) })
     }
   })
 }

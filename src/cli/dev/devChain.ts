@@ -1,3 +1,4 @@
+import { DEV_CHAIN_ID } from '../devInfo.js'
 import type { Logger } from 'pino'
 import { createPublicClient, http } from 'viem'
 import { smallest } from '../../base/bigints.js'
@@ -24,8 +25,6 @@ export type DevChain = {
   stop(): Promise<void>
 }
 
-const CHAIN_ID = 31_337
-
 async function chainIdAt(rpcUrl: string, option: '--rpc-url' | '--fork-url'): Promise<number> {
   const client = createPublicClient({ transport: http(rpcUrl, { retryCount: 0 }) })
   try {
@@ -50,7 +49,7 @@ function withoutVersions(absent: readonly AbsentVersion[]): string {
  */
 async function regrow(rpcUrl: string, database: Database): Promise<void> {
   const anvil = anvilClient(rpcUrl)
-  const [newest] = await indexedBlocks(database, CHAIN_ID)
+  const [newest] = await indexedBlocks(database, DEV_CHAIN_ID)
   const missing = newest ? newest.number - (await anvil.getBlockNumber()) : 0n
   if (missing > 0n) await anvil.mine({ blocks: Number(missing) })
 }
@@ -87,7 +86,7 @@ export async function startDevChain(
     )
   const chain =
     configuredUrl === undefined
-      ? await startEmbedded({ chainId: CHAIN_ID, dataDir, forkUrl, logger })
+      ? await startEmbedded({ chainId: DEV_CHAIN_ID, dataDir, forkUrl, logger })
       : { rpcUrl: configuredUrl, stop: async () => {} }
   try {
     const { rpcUrl, stop } = chain

@@ -6,14 +6,14 @@ import {
   chainSchema,
   toChainDefinition,
 } from '../../chain/definition/chainDefinition.js'
-import type { DevInfo } from '../devInfo.js'
+import { DEV_NATIVE_USD, type DevInfo } from '../devInfo.js'
 import { devKey } from '../devnet/devKeys.js'
 
 /** anvil's accounts that send bundles; 9 is the funder, 0 owns the tank. */
 const executors = [5, 6, 7, 8]
 
 /** A coin is worth 3,000 of each token there. */
-const devTerms = { sources: [{ fixed: '3000' }], markup: 1_050_000, maxExposure: '100000' }
+const devTerms = { sources: [{ fixed: DEV_NATIVE_USD }], markup: 1_050_000, maxExposure: '100000' }
 
 /** The development chain as data; its executors are anvil's well-known accounts. */
 export function devChainDefinition({

@@ -41,6 +41,8 @@ export function groupMember(): GroupMember | undefined {
   })
   // A terminal sends its interrupt to all processes of the group; the parent then stops them.
   process.on('SIGINT', ignore)
+  // A terminal that closes tells all of them too; the parent then replaces them.
+  process.on('SIGHUP', ignore)
 
   async function readOthers(): Promise<readonly object[]> {
     const id = ++lastId

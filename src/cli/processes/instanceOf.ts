@@ -8,6 +8,7 @@ import type { SharedLevel } from './sharedLevel.js'
 /** This process as the operator sees it, with the log level that its group shares. */
 export function instanceOf(
   loaded: LoadedConfig,
+  configuration: Pick<Instance, 'reload'> & { current(): LoadedConfig },
   { logger, level: now, setLevel }: ServiceLogger,
   member: { readonly number: number; readonly level: SharedLevel } | undefined,
 ): Instance {
@@ -24,7 +25,10 @@ export function instanceOf(
     startedAt: new Date(),
     process: member?.number ?? null,
     file: loaded.file ?? null,
-    settings: shownSettings(loaded),
+    get settings() {
+      return shownSettings(configuration.current())
+    },
+    reload: configuration.reload,
     logLevel: {
       configured: loaded.config.logLevel,
       now,

@@ -55,6 +55,8 @@ export async function superviseGroup(
     for (const worker of group.workers) worker.process.kill('SIGUSR2')
   }
   process.on('SIGUSR2', passOn)
+  // Until all serve there is nothing to replace, and the signal must end nothing.
+  process.on('SIGHUP', ignore)
   const facts = await Promise.race([started, stopped])
   const hasFailed = facts === false
   if (facts) {
@@ -66,6 +68,7 @@ export async function superviseGroup(
   group.stopping.abort()
   await Promise.all([...group.workers].map(end))
   process.off('SIGUSR2', passOn)
+  process.off('SIGHUP', ignore)
   return !hasFailed
 }
 
@@ -191,3 +194,5 @@ async function end(worker: Worker): Promise<void> {
   worker.process.kill('SIGTERM')
   await ended
 }
+
+function ignore(): void {}

@@ -11,6 +11,14 @@ export function memoryInstance(): Instance {
     startedAt: new Date(),
     process: null,
     file: null,
+    reload: async () => ({
+      started: [],
+      replaced: [],
+      stopped: [],
+      failed: [],
+      needRestart: [],
+      replacesProcesses: false,
+    }),
     settings: shownSettings(loaded),
     logLevel: {
       configured: 'info',

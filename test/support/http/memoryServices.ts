@@ -64,6 +64,9 @@ export function createMemoryServices() {
 
   const chain: ChainServices = {
     chainId: memoryChainId,
+    name: 'Memory',
+    explorerUrl: undefined,
+    coin: { symbol: 'ETH', usd: '3000' },
     entryPoints: new Map(
       (['0.6', '0.7', '0.8', '0.9'] as const).map((version) => {
         const entryPoint = entryPointNamed(version)
@@ -272,6 +275,7 @@ export function createMemoryServices() {
         10: {
           head: 1,
           headAge: 2,
+          answers: true,
           bundlesHere: true,
           bundled: true,
           executors: [

@@ -73,7 +73,7 @@ export function useAdmin({ levelOf = fixedLevel }: Partial<Pick<AdminContext, 'l
       instance: memoryInstance(),
       ...createAuthenticator(db),
       isOperator: createOperatorCheck(operatorToken),
-      chainIds: new Set([31_337]),
+      chainIds: () => new Set([31_337]),
       access: { database: db, passwords: createPasswords(), logger: silent },
       signInLinks,
       adminUrl: undefined,

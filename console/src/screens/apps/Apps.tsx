@@ -9,6 +9,7 @@ import { ActButton } from '../../parts/ActButton.js'
 import { ActionDialog } from '../../parts/ActionDialog.js'
 import { Age } from '../../parts/Age.js'
 import { AsCodeButton } from '../../parts/AsCodeButton.js'
+import { CsvButton } from '../../parts/CsvButton.js'
 import { Empty } from '../../parts/Empty.js'
 import { Field } from '../../parts/Field.js'
 import { Loaded } from '../../parts/Loaded.js'
@@ -31,7 +32,7 @@ const columns: readonly Column<App>[] = [
   { name: 'App', shown: 'always', cell: ({ name }) => <strong>{name}</strong> },
   { name: 'Requests', shown: 'always', cell: ({ quotas }) => quotasOf(quotas) },
   { name: 'Shown as', shown: 'wide', cell: ({ sponsor }) => sponsor?.name ?? '–' },
-  { name: 'Made', shown: 'always', cell: ({ createdAt }) => <Age at={createdAt} /> },
+  { name: 'Created', shown: 'always', cell: ({ createdAt }) => <Age at={createdAt} /> },
 ]
 
 function AppList() {
@@ -47,6 +48,7 @@ function AppList() {
       <div class="row">
         <h1>Apps and keys</h1>
         <span class="grow" />
+        <CsvButton path="/apps" name="apps" />
         <AsCodeButton
           title="Apps as code"
           codes={[

@@ -1,8 +1,10 @@
 import { pathOf } from '../../api/call.js'
 import { curl } from '../../api/curl.js'
+import { nameOf } from '../../api/names.js'
 import type { AuditEntry } from '../../api/shapes.js'
 import { Age } from '../../parts/Age.js'
 import { AsCodeButton } from '../../parts/AsCodeButton.js'
+import { CsvButton } from '../../parts/CsvButton.js'
 import { Empty } from '../../parts/Empty.js'
 import { Fact, Facts } from '../../parts/Facts.js'
 import { FilterChip, FilterForm } from '../../parts/Filter.js'
@@ -11,11 +13,11 @@ import { CopyButton, Hex } from '../../parts/Hex.js'
 import { Json } from '../../parts/Json.js'
 import { Panel } from '../../parts/Panel.js'
 import { Rows } from '../../parts/Rows.js'
+import { saveAnswer } from '../../parts/saveFile.js'
 import type { Column } from '../../parts/Table.js'
 import { go, hrefOf, place, searchWith } from '../../router.js'
 import { Paged } from '../operations/Paged.js'
 import { useList } from '../operations/useList.js'
-import { download } from './download.js'
 
 const filters = ['actor', 'action', 'objectId', 'appId'] as const
 const filterNames = { action: 'Action', objectId: 'Object', appId: 'App' } as const
@@ -36,7 +38,9 @@ const columns: readonly Column<AuditEntry>[] = [
   {
     name: 'Object',
     shown: 'wide',
-    cell: ({ objectId }) => <code title={objectId}>{objectId.slice(0, 13)}</code>,
+    cell: ({ objectId }) => (
+      <span title={objectId}>{nameOf(objectId) ?? <code>{objectId.slice(0, 13)}</code>}</span>
+    ),
   },
   { name: 'From', shown: 'widest', cell: ({ ip }) => ip ?? '–' },
 ]
@@ -65,10 +69,11 @@ export function Audit() {
           <span class="grow" />
           <button
             type="button"
-            onClick={() => void download(pathOf('/audit/export', query), 'audit.ndjson')}
+            onClick={() => void saveAnswer(pathOf('/audit/export', query), 'audit.ndjson')}
           >
             Export as NDJSON
           </button>
+          <CsvButton path="/audit" query={query} isPaged name="audit" />
           <AsCodeButton
             title="Audit as code"
             codes={[

@@ -8,7 +8,7 @@ import { Amount } from '../../parts/Amount.js'
 import { AsCodeButton } from '../../parts/AsCodeButton.js'
 import { Empty } from '../../parts/Empty.js'
 import { Fact, Facts } from '../../parts/Facts.js'
-import { grouped } from '../../parts/format.js'
+import { grouped, spanOf } from '../../parts/format.js'
 import { Hex } from '../../parts/Hex.js'
 import { Loaded } from '../../parts/Loaded.js'
 import { go, hrefOf, place, searchWith } from '../../router.js'
@@ -87,7 +87,7 @@ function Overview({ chain }: { readonly chain: Chain }) {
           <Facts>
             <Fact name="Waiting">{grouped(pooled)}</Fact>
             <Fact name="In signed bundles">{grouped(bundled)}</Fact>
-            <Fact name="The oldest waits for">
+            <Fact name="Oldest waiting">
               {oldestAt === null ? 'nothing waits' : <Age at={oldestAt} />}
             </Fact>
             <Fact name="Tips: lowest tenth">{gwei(tips.p10)}</Fact>
@@ -95,7 +95,7 @@ function Overview({ chain }: { readonly chain: Chain }) {
             <Fact name="Tips: highest tenth">{gwei(tips.p90)}</Fact>
             <Fact name="Head">
               {chain.head === null ? 'not read lately' : grouped(chain.head)}
-              {chain.headAge !== null && <span class="muted"> {chain.headAge} s old</span>}
+              {chain.headAge !== null && <span class="muted"> {spanOf(chain.headAge)} old</span>}
             </Fact>
           </Facts>
         )}
@@ -132,7 +132,7 @@ function Executors({ chainId }: OfChain) {
           name: 'Balance',
           shown: 'always',
           isNumber: true,
-          cell: ({ balance }) => <Amount wei={balance} />,
+          cell: ({ balance }) => <Amount chainId={chainId} wei={balance} />,
         },
       ]}
       keyOf={({ address }) => address}

@@ -1,10 +1,12 @@
 import { useChanges } from '../../api/changes.js'
 import { curl } from '../../api/curl.js'
+import { explorerUrl } from '../../api/names.js'
 import { useQuery } from '../../api/query.js'
 import type { Bundle, BundleDetail } from '../../api/shapes.js'
 import { Age } from '../../parts/Age.js'
 import { Amount } from '../../parts/Amount.js'
 import { AsCodeButton } from '../../parts/AsCodeButton.js'
+import { CsvButton } from '../../parts/CsvButton.js'
 import { Empty } from '../../parts/Empty.js'
 import { Fact, Facts } from '../../parts/Facts.js'
 import { clockOf, shortOf } from '../../parts/format.js'
@@ -25,26 +27,28 @@ const tones: Readonly<Record<Bundle['state'], string>> = {
   cancelled: 'doubt',
 }
 
-const columns: readonly Column<Bundle>[] = [
-  {
-    name: 'State',
-    shown: 'always',
-    cell: ({ state }) => <span class={`tag ${tones[state]}`}>{state}</span>,
-  },
-  { name: 'Age', shown: 'always', cell: ({ createdAt }) => <Age at={createdAt} /> },
-  { name: 'Bundle', shown: 'always', cell: ({ bundleId }) => <code>#{bundleId}</code> },
-  { name: 'Kind', shown: 'wide', cell: ({ kind }) => kind },
-  { name: 'Executor', shown: 'wide', cell: ({ executor }) => <code>{shortOf(executor)}</code> },
-  { name: 'Nonce', shown: 'widest', isNumber: true, cell: ({ nonce }) => nonce },
-  { name: 'Operations', shown: 'wide', isNumber: true, cell: ({ operations }) => operations },
-  { name: 'Attempts', shown: 'wide', isNumber: true, cell: ({ attempts }) => attempts },
-  {
-    name: 'Cost',
-    shown: 'always',
-    isNumber: true,
-    cell: ({ cost }) => (cost === null ? '–' : <Amount wei={cost} />),
-  },
-]
+function columnsOf(chainId: number): readonly Column<Bundle>[] {
+  return [
+    {
+      name: 'State',
+      shown: 'always',
+      cell: ({ state }) => <span class={`tag ${tones[state]}`}>{state}</span>,
+    },
+    { name: 'Age', shown: 'always', cell: ({ createdAt }) => <Age at={createdAt} /> },
+    { name: 'Bundle', shown: 'always', cell: ({ bundleId }) => <code>#{bundleId}</code> },
+    { name: 'Kind', shown: 'wide', cell: ({ kind }) => kind },
+    { name: 'Executor', shown: 'wide', cell: ({ executor }) => <code>{shortOf(executor)}</code> },
+    { name: 'Nonce', shown: 'widest', isNumber: true, cell: ({ nonce }) => nonce },
+    { name: 'Operations', shown: 'wide', isNumber: true, cell: ({ operations }) => operations },
+    { name: 'Attempts', shown: 'wide', isNumber: true, cell: ({ attempts }) => attempts },
+    {
+      name: 'Cost',
+      shown: 'always',
+      isNumber: true,
+      cell: ({ cost }) => (cost === null ? '–' : <Amount chainId={chainId} wei={cost} />),
+    },
+  ]
+}
 
 type BundlesProps = { readonly chainId: number; readonly openId: string | undefined }
 
@@ -59,6 +63,7 @@ export function Bundles({ chainId, openId }: BundlesProps) {
       <section class="card flush side-list" aria-label="Bundles">
         <div class="card-head">
           <h2>Bundles</h2>
+          <CsvButton path={`/chains/${chainId}/bundles`} isPaged name="bundles" />
           <AsCodeButton title="Bundles" codes={[['curl', curl(`/chains/${chainId}/bundles`)]]} />
         </div>
         <Paged
@@ -75,7 +80,7 @@ export function Bundles({ chainId, openId }: BundlesProps) {
           {(rows) => (
             <Rows
               label="Bundles"
-              columns={columns}
+              columns={columnsOf(chainId)}
               rows={rows}
               keyOf={keyOf}
               hrefOf={hrefFor}
@@ -119,7 +124,11 @@ function BundlePanel({ chainId, id }: { readonly chainId: number; readonly id: s
               </Fact>
               <Fact name="Nonce">{bundle.nonce}</Fact>
               <Fact name="Cost">
-                {bundle.cost === null ? 'not mined' : <Amount wei={bundle.cost} />}
+                {bundle.cost === null ? (
+                  'not mined'
+                ) : (
+                  <Amount chainId={chainId} wei={bundle.cost} />
+                )}
               </Fact>
             </Facts>
             <section>
@@ -129,7 +138,11 @@ function BundlePanel({ chainId, id }: { readonly chainId: number; readonly id: s
                   <li key={each.hash} class={each.hash === bundle.transactionHash ? 'good' : ''}>
                     <time dateTime={each.createdAt}>{clockOf(each.createdAt)}</time>
                     <div>
-                      <Hex value={each.hash} what="the transaction hash" />
+                      <Hex
+                        value={each.hash}
+                        what="the transaction hash"
+                        href={explorerUrl(chainId, 'tx', each.hash)}
+                      />
                       <div class="muted">
                         at most {(Number(each.maxFeePerGas) / 1e9).toPrecision(3)} gwei, tip{' '}
                         {(Number(each.maxPriorityFeePerGas) / 1e9).toPrecision(3)} gwei

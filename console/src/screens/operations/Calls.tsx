@@ -1,9 +1,12 @@
+import { explorerUrl } from '../../api/names.js'
 import type { Call } from '../../api/shapes.js'
 import { Amount } from '../../parts/Amount.js'
 import { Hex } from '../../parts/Hex.js'
 
+type CallsProps = { readonly calls: readonly Call[] | null; readonly chainId: number }
+
 /** The calls that the account makes: by name where they are of a common standard. */
-export function Calls({ calls }: { readonly calls: readonly Call[] | null }) {
+export function Calls({ calls, chainId }: CallsProps) {
   return (
     <section>
       <h3>Calls</h3>
@@ -17,11 +20,16 @@ export function Calls({ calls }: { readonly calls: readonly Call[] | null }) {
       <ol class="calls">
         {calls?.map((call, at) => (
           <li key={`${at} ${call.to}`}>
-            <strong>{nameOf(call)}</strong> on <Hex value={call.to} what="the target" />
+            <strong>{nameOf(call)}</strong> on{' '}
+            <Hex
+              value={call.to}
+              what="the target"
+              href={explorerUrl(chainId, 'address', call.to)}
+            />
             {call.value !== '0' && (
               <>
                 {' '}
-                with <Amount wei={call.value} />
+                with <Amount chainId={chainId} wei={call.value} />
               </>
             )}
             {call.delegator !== null && (

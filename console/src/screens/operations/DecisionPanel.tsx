@@ -41,7 +41,7 @@ export function DecisionPanel({ id, onClose }: { readonly id: string; onClose():
             <Facts>
               <Fact name="Decided">{momentOf(data.createdAt)}</Fact>
               <Fact name="Max cost">
-                <Amount wei={data.maxCost} isMost />
+                <Amount chainId={data.chainId} wei={data.maxCost} isMost />
               </Fact>
               <Fact name="Sender">
                 <Hex value={data.sender} what="the sender" />

@@ -47,7 +47,7 @@ export function EmptyList({
     return (
       <Empty title="Nothing matches these filters">
         <p>
-          <a href={hrefOf('operations', { view: view.view })}>Take the filters away</a>
+          <a href={hrefOf('operations', { view: view.view })}>Clear filters</a>
         </p>
       </Empty>
     )
@@ -73,7 +73,7 @@ function NothingOf({ code, hrefOfAll }: NothingOfProps) {
       {data !== undefined && <Remedy code={data.code} message={null} explanation={data} />}
       <Empty title="Nothing matches these filters">
         <p>
-          <a href={hrefOfAll}>Take the filters away</a>
+          <a href={hrefOfAll}>Clear filters</a>
         </p>
       </Empty>
     </>

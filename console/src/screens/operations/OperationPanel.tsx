@@ -1,9 +1,10 @@
 import { useChanges } from '../../api/changes.js'
+import { appName, chainName, explorerUrl, payerName } from '../../api/names.js'
 import { useQuery } from '../../api/query.js'
 import type { OperationDetail } from '../../api/shapes.js'
 import { Amount } from '../../parts/Amount.js'
 import { Fact, Facts } from '../../parts/Facts.js'
-import { shortOf } from '../../parts/format.js'
+import { grouped, shortOf } from '../../parts/format.js'
 import { Hex } from '../../parts/Hex.js'
 import { Json } from '../../parts/Json.js'
 import { Loaded } from '../../parts/Loaded.js'
@@ -20,12 +21,11 @@ import { Timeline } from './Timeline.js'
 type OperationPanelProps = {
   readonly chainId: number
   readonly hash: string
-  appName(id: string): string
   onClose(): void
 }
 
 /** One operation: why it is not fine, what happened, what it cost, and all its fields. */
-export function OperationPanel({ chainId, hash, appName, onClose }: OperationPanelProps) {
+export function OperationPanel({ chainId, hash, onClose }: OperationPanelProps) {
   const query = useQuery<OperationDetail>(`/operations/${chainId}/${hash}`)
   const { data } = query
   const isUnderWay = data?.state === 'pooled' || data?.state === 'bundled'
@@ -42,7 +42,7 @@ export function OperationPanel({ chainId, hash, appName, onClose }: OperationPan
       onClose={onClose}
     >
       <Loaded query={query} lines={8}>
-        {(detail) => <Detail detail={detail} appName={appName} onChanged={query.refresh} />}
+        {(detail) => <Detail detail={detail} onChanged={query.refresh} />}
       </Loaded>
     </Panel>
   )
@@ -50,12 +50,11 @@ export function OperationPanel({ chainId, hash, appName, onClose }: OperationPan
 
 type DetailProps = {
   readonly detail: OperationDetail
-  appName(id: string): string
   onChanged(): void
 }
 
-function Detail({ detail, appName, onChanged }: DetailProps) {
-  const { timeline, explanation } = detail
+function Detail({ detail, onChanged }: DetailProps) {
+  const { timeline, explanation, chainId } = detail
   const inclusion = timeline.findLast((entry) => entry.kind === 'included')
   const revert = inclusion?.kind === 'included' ? inclusion.revert : null
   return (
@@ -63,12 +62,12 @@ function Detail({ detail, appName, onChanged }: DetailProps) {
       {(explanation !== null || detail.code !== null) && (
         <Remedy
           code={explanation?.code ?? detail.code ?? ''}
-          message={detail.success === false ? (revert ?? 'It gave no reason.') : detail.reason}
+          message={detail.success === false ? (revert ?? silenceOf(detail)) : detail.reason}
           explanation={explanation}
         />
       )}
       <h3>What happened</h3>
-      <Timeline entries={timeline} />
+      <Timeline entries={timeline} chainId={chainId} />
       {detail.state === 'pooled' && (
         <div class="actions">
           <Cancel chainId={detail.chainId} hash={detail.userOpHash} onDone={onChanged} />
@@ -82,15 +81,15 @@ function Detail({ detail, appName, onChanged }: DetailProps) {
           operation={detail.operation}
         />
       )}
-      <Calls calls={detail.calls} />
+      <Calls calls={detail.calls} chainId={chainId} />
       <Gas operation={detail.operation} timeline={timeline} />
       <section>
         <h3>Facts</h3>
         <Facts>
           <Fact name="Cost">
-            {detail.actualCost !== null && <Amount wei={detail.actualCost} />}{' '}
+            {detail.actualCost !== null && <Amount chainId={chainId} wei={detail.actualCost} />}{' '}
             <span class="muted">
-              <Amount wei={detail.maxCost} isMost />
+              <Amount chainId={chainId} wei={detail.maxCost} isMost />
             </span>
           </Fact>
           {detail.attribution !== null && (
@@ -100,11 +99,20 @@ function Detail({ detail, appName, onChanged }: DetailProps) {
             {detail.paymaster === null ? (
               'the sender'
             ) : (
-              <Hex value={detail.paymaster} what="the paymaster" />
+              <Hex
+                value={detail.paymaster}
+                what="the paymaster"
+                name={payerName(chainId, detail.paymaster)}
+                href={explorerUrl(chainId, 'address', detail.paymaster)}
+              />
             )}
           </Fact>
           <Fact name="Sender">
-            <Hex value={detail.sender} what="the sender" />
+            <Hex
+              value={detail.sender}
+              what="the sender"
+              href={explorerUrl(chainId, 'address', detail.sender)}
+            />
           </Fact>
           <Fact name="Hash">
             <Hex value={detail.userOpHash} what="the hash" />
@@ -113,7 +121,7 @@ function Detail({ detail, appName, onChanged }: DetailProps) {
             <Hex value={detail.entryPoint} what="the EntryPoint" />
           </Fact>
           <Fact name="App, chain">
-            {appName(detail.appId)}, {detail.chainId}
+            {appName(detail.appId)}, {chainName(chainId)}
           </Fact>
         </Facts>
       </section>
@@ -123,4 +131,10 @@ function Detail({ detail, appName, onChanged }: DetailProps) {
       </section>
     </>
   )
+}
+
+/** What a revert without data says: a call that runs out of gas leaves none. */
+function silenceOf({ operation: { callGasLimit } }: OperationDetail): string {
+  const limit = typeof callGasLimit === 'string' ? grouped(BigInt(callGasLimit)) : '?'
+  return `It gave no reason, as a call does that runs out of gas: its callGasLimit was ${limit}.`
 }

@@ -5,6 +5,7 @@ import { isStreaming } from '../../api/changes.js'
 import { useQuery } from '../../api/query.js'
 import type { App, Chain, Decision, Operation, Page, Refusal } from '../../api/shapes.js'
 import { AsCodeButton } from '../../parts/AsCodeButton.js'
+import { CsvButton } from '../../parts/CsvButton.js'
 import { Tabs } from '../../parts/Tabs.js'
 import { go, hrefOf, place, searchWith } from '../../router.js'
 import { listCode } from './asCodeTexts.js'
@@ -25,10 +26,8 @@ export function Operations() {
   const view = viewOf(search.get('view'), list)
   const openPath = rest.length === 0 ? undefined : path
   const isLive = useSignal(true)
-  const apps = useQuery<Page<App>>(accountId.value === undefined ? undefined : '/apps')
+  const apps = useQuery<Page<App>>('/apps')
   const chains = useQuery<Page<Chain>>('/chains')
-  const appName = (id: string) =>
-    apps.data?.items.find((app) => app.id === id)?.name ?? id.slice(0, 8)
   const hrefOfView = (name: string) => hrefOf('operations', searchWith({ view: name }))
   const close = () => go(hrefOf('operations', searchWith({})))
   const toggleLive = () => {
@@ -38,7 +37,9 @@ export function Operations() {
   const from = useMemo(() => beginOf(range, Date.now()), [range, view])
   const counts = useCounts(range, search)
   const appId = search.get('appId')
-  const live = apps.data?.items.filter(({ revokedAt }) => revokedAt === null).map(({ id }) => id)
+  const live = (accountId.value === undefined ? undefined : apps.data)?.items
+    .filter(({ revokedAt }) => revokedAt === null)
+    .map(({ id }) => id)
   const streamed = view.list !== 'operations' ? [] : appId === null ? (live ?? []) : [appId]
   const shared = {
     view,
@@ -69,13 +70,19 @@ export function Operations() {
           </button>
           <span class="grow" />
           <RangeChoice range={range} />
+          <CsvButton
+            path={`/${view.list}`}
+            query={queryOf(view, search, from)}
+            isPaged
+            name={view.list}
+          />
           <AsCodeButton
             title={`${view.name} as code`}
             codes={listCode(view.list, queryOf(view, search, from))}
           />
         </div>
         <Tabs
-          label="What became of them"
+          label="Outcome"
           tabs={views.map((each) => ({
             name: each.name,
             count: counts[each.view],
@@ -88,7 +95,7 @@ export function Operations() {
           <ListScreen<Operation>
             key={view.view}
             {...shared}
-            columns={operationColumns(appName)}
+            columns={operationColumns}
             pathOf={({ chainId, userOpHash }) => `operations/${chainId}/${userOpHash}`}
             nameOf={({ userOpHash }) => userOpHash}
           />
@@ -119,7 +126,6 @@ export function Operations() {
               key={path}
               chainId={Number(rest[0])}
               hash={rest[1] ?? ''}
-              appName={appName}
               onClose={close}
             />
           )}

@@ -1,4 +1,5 @@
 import type { Explanation } from '../../api/shapes.js'
+import { withCode } from '../../parts/Code.js'
 import { plainly } from '../../parts/format.js'
 
 const fixers: Readonly<Record<Explanation['culprit'], string>> = {
@@ -21,19 +22,17 @@ export function Remedy({ code, message, explanation }: RemedyProps) {
     <section class="remedy" aria-label="Why, and what to do">
       <p class="remedy-code">
         <code>{code}</code>
-        {explanation !== null && <span>{explanation.meaning}</span>}
+        {explanation !== null && <span>{withCode(explanation.meaning)}</span>}
       </p>
       {message !== null && message !== '' && <blockquote>{plainly(message)}</blockquote>}
       {explanation !== null && (
         <>
           <ol>
             {explanation.steps.map((step) => (
-              <li key={step}>{step}</li>
+              <li key={step}>{withCode(step)}</li>
             ))}
           </ol>
-          <p class="muted">
-            Can be fixed by {fixers[explanation.culprit]}. More in <code>{explanation.docs}</code>
-          </p>
+          <p class="muted">Who can fix it: {fixers[explanation.culprit]}.</p>
         </>
       )}
     </section>

@@ -1,14 +1,8 @@
 import type { ComponentChildren } from 'preact'
+import { explorerUrl } from '../../api/names.js'
 import type { TimelineEntry } from '../../api/shapes.js'
-import {
-  clockOf,
-  etherOf,
-  grouped,
-  momentOf,
-  plainly,
-  shortOf,
-  spanOf,
-} from '../../parts/format.js'
+import { Amount } from '../../parts/Amount.js'
+import { clockOf, grouped, momentOf, plainly, shortOf, spanOf } from '../../parts/format.js'
 import { Hex } from '../../parts/Hex.js'
 import { hrefOf, searchWith } from '../../router.js'
 
@@ -40,8 +34,10 @@ const tones: Readonly<Partial<Record<TimelineEntry['kind'], string>>> = {
   broadcast: 'busy',
 }
 
+type TimelineProps = { readonly entries: readonly TimelineEntry[]; readonly chainId: number }
+
 /** All that happened to an operation, the oldest first. */
-export function Timeline({ entries }: { readonly entries: readonly TimelineEntry[] }) {
+export function Timeline({ entries, chainId }: TimelineProps) {
   return (
     <ol class="timeline">
       {entries.map((entry, at) => {
@@ -59,7 +55,7 @@ export function Timeline({ entries }: { readonly entries: readonly TimelineEntry
             <div>
               <strong>{isFailed ? 'Included, and its call reverted' : titles[entry.kind]}</strong>
               {gap !== undefined && gap > 0 && <span class="muted"> +{spanOf(gap)}</span>}
-              <div class="muted">{detailOf(entry)}</div>
+              <div class="muted">{detailOf(entry, chainId)}</div>
             </div>
           </li>
         )
@@ -68,7 +64,7 @@ export function Timeline({ entries }: { readonly entries: readonly TimelineEntry
   )
 }
 
-function detailOf(entry: TimelineEntry): ComponentChildren {
+function detailOf(entry: TimelineEntry, chainId: number): ComponentChildren {
   switch (entry.kind) {
     case 'sponsored':
     case 'refused':
@@ -81,12 +77,17 @@ function detailOf(entry: TimelineEntry): ComponentChildren {
         </>
       )
     case 'received':
-      return entry.keyId === null ? null : `with key ${entry.keyId.slice(0, 8)}`
+      return entry.keyName === null ? null : `with the key ${entry.keyName}`
     case 'bundled':
       return (
         <>
           {entry.others === 0 ? 'alone' : `with ${entry.others} others`}, executor{' '}
-          <Hex value={entry.executor} what="the executor" />, nonce {entry.nonce}
+          <Hex
+            value={entry.executor}
+            what="the executor"
+            href={explorerUrl(chainId, 'address', entry.executor)}
+          />
+          , nonce {entry.nonce}
         </>
       )
     case 'broadcast':
@@ -102,8 +103,12 @@ function detailOf(entry: TimelineEntry): ComponentChildren {
     case 'included':
       return (
         <>
-          in block {grouped(entry.block)} for {etherOf(entry.actualGasCost)} Ξ{' '}
-          <Hex value={entry.transactionHash} what="the transaction hash" />
+          in block {grouped(entry.block)} for <Amount wei={entry.actualGasCost} chainId={chainId} />{' '}
+          <Hex
+            value={entry.transactionHash}
+            what="the transaction hash"
+            href={explorerUrl(chainId, 'tx', entry.transactionHash)}
+          />
           {entry.revert !== null && <blockquote>{entry.revert}</blockquote>}
         </>
       )

@@ -1,3 +1,4 @@
+import { appName, chainName, payerName } from '../../api/names.js'
 import type { Decision, Operation, Refusal } from '../../api/shapes.js'
 import { Age } from '../../parts/Age.js'
 import { Amount } from '../../parts/Amount.js'
@@ -15,31 +16,33 @@ function tookOf({ state, receivedAt, updatedAt }: Operation): string {
   return spanOf(Math.max(0, Date.parse(updatedAt) - Date.parse(receivedAt)))
 }
 
-/** @param appName - the name of an app by its id */
-export function operationColumns(appName: (id: string) => string): readonly Column<Operation>[] {
-  return [
-    { name: 'State', shown: 'always', cell: (row) => <State name={stateOf(row)} /> },
-    { name: 'Age', shown: 'always', cell: ({ receivedAt }) => <Age at={receivedAt} /> },
-    { name: 'Hash', shown: 'always', cell: ({ userOpHash }) => short(userOpHash) },
-    { name: 'Sender', shown: 'wide', cell: ({ sender }) => short(sender) },
-    { name: 'App', shown: 'widest', cell: ({ appId }) => appName(appId) },
-    { name: 'Chain', shown: 'wide', cell: ({ chainId }) => chainId },
-    {
-      name: 'Paid by',
-      shown: 'widest',
-      cell: ({ paymaster }) => (paymaster === null ? 'sender' : short(paymaster)),
-    },
-    {
-      name: 'Cost',
-      shown: 'always',
-      isNumber: true,
-      cell: ({ actualCost, maxCost }) => (
-        <Amount wei={actualCost ?? maxCost} isMost={actualCost === null} />
+export const operationColumns: readonly Column<Operation>[] = [
+  { name: 'State', shown: 'always', cell: (row) => <State name={stateOf(row)} /> },
+  { name: 'Age', shown: 'always', cell: ({ receivedAt }) => <Age at={receivedAt} /> },
+  { name: 'Hash', shown: 'always', cell: ({ userOpHash }) => short(userOpHash) },
+  { name: 'Sender', shown: 'wide', cell: ({ sender }) => short(sender) },
+  { name: 'App', shown: 'widest', cell: ({ appId }) => appName(appId) },
+  { name: 'Chain', shown: 'wide', cell: ({ chainId }) => chainName(chainId) },
+  {
+    name: 'Paid by',
+    shown: 'widest',
+    cell: ({ chainId, paymaster }) =>
+      paymaster === null ? (
+        'sender'
+      ) : (
+        <span title={paymaster}>{payerName(chainId, paymaster)}</span>
       ),
-    },
-    { name: 'Took', shown: 'wide', isNumber: true, cell: tookOf },
-  ]
-}
+  },
+  {
+    name: 'Cost',
+    shown: 'always',
+    isNumber: true,
+    cell: ({ chainId, actualCost, maxCost }) => (
+      <Amount chainId={chainId} wei={actualCost ?? maxCost} isMost={actualCost === null} />
+    ),
+  },
+  { name: 'Took', shown: 'wide', isNumber: true, cell: tookOf },
+]
 
 /** What was answered, cut to the width. */
 const why: Column<{ readonly message: string }> = {
@@ -53,17 +56,15 @@ const why: Column<{ readonly message: string }> = {
 }
 
 export const refusalColumns: readonly Column<Refusal>[] = [
-  { name: 'State', shown: 'always', cell: () => <State name="refused" /> },
   { name: 'Age', shown: 'always', cell: ({ at }) => <Age at={at} /> },
   { name: 'Code', shown: 'always', cell: ({ rule, code }) => <code>{rule ?? code}</code> },
   why,
   { name: 'Method', shown: 'widest', cell: ({ method }) => <code>{method}</code> },
   { name: 'Sender', shown: 'wide', cell: ({ sender }) => short(sender) },
-  { name: 'Chain', shown: 'widest', cell: ({ chainId }) => chainId },
+  { name: 'Chain', shown: 'widest', cell: ({ chainId }) => chainName(chainId) },
 ]
 
 export const decisionColumns: readonly Column<Decision>[] = [
-  { name: 'State', shown: 'always', cell: () => <State name="refused" /> },
   { name: 'Age', shown: 'always', cell: ({ createdAt }) => <Age at={createdAt} /> },
   { name: 'Code', shown: 'always', cell: ({ code }) => <code>{code}</code> },
   why,
@@ -72,6 +73,6 @@ export const decisionColumns: readonly Column<Decision>[] = [
     name: 'Max cost',
     shown: 'wide',
     isNumber: true,
-    cell: ({ maxCost }) => <Amount wei={maxCost} isMost />,
+    cell: ({ chainId, maxCost }) => <Amount chainId={chainId} wei={maxCost} isMost />,
   },
 ]

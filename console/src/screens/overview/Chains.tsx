@@ -2,7 +2,7 @@ import { type Query, useQuery } from '../../api/query.js'
 import { session } from '../../api/session.js'
 import type { Chain, Executor, Page } from '../../api/shapes.js'
 import { Amount } from '../../parts/Amount.js'
-import { grouped, momentOf } from '../../parts/format.js'
+import { grouped, momentOf, spanOf } from '../../parts/format.js'
 import { Hex } from '../../parts/Hex.js'
 import { Loaded } from '../../parts/Loaded.js'
 
@@ -17,7 +17,7 @@ export function Chains({ chains }: { readonly chains: Query<Page<Chain>> }) {
             {items.map((chain) => (
               <li key={chain.chainId}>
                 <span>
-                  {chain.chainId} <span class="muted">· {versionsOf(chain)}</span>
+                  {chain.name} <span class="muted">· {versionsOf(chain)}</span>
                   {chain.coming && (
                     <span class="muted">
                       {' '}
@@ -25,9 +25,9 @@ export function Chains({ chains }: { readonly chains: Query<Page<Chain>> }) {
                     </span>
                   )}
                 </span>
-                <span>{chain.head === null ? 'no block' : `block ${grouped(chain.head)}`}</span>
-                <span class={chain.bundled ? 'muted' : 'tag bad'}>
-                  {chain.bundled ? 'bundled' : 'not bundled'}
+                <span>{headOf(chain)}</span>
+                <span class={chain.answers && chain.bundled ? 'muted' : 'tag bad'}>
+                  {chain.answers ? (chain.bundled ? 'bundled' : 'not bundled') : 'node away'}
                 </span>
               </li>
             ))}
@@ -38,6 +38,11 @@ export function Chains({ chains }: { readonly chains: Query<Page<Chain>> }) {
       </Loaded>
     </section>
   )
+}
+
+function headOf({ head, headAge, answers }: Chain): string {
+  if (head === null) return 'no block'
+  return `block ${grouped(head)}${answers || headAge === null ? '' : `, ${spanOf(headAge)} old`}`
 }
 
 function versionsOf({ entryPoints }: Chain): string {
@@ -53,7 +58,7 @@ function Executors({ chainId }: { readonly chainId: number }) {
           <span>
             {role} <Hex value={address} what={`the ${role}`} />
           </span>
-          <Amount wei={balance} />
+          <Amount chainId={chainId} wei={balance} />
           <span class={state === 'resting' ? 'tag doubt' : 'muted'}>
             {state}
             {inFlight > 0 && `, ${inFlight} in flight`}

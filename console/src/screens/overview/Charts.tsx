@@ -1,12 +1,12 @@
+import { appName, usdOf, usdOfAll } from '../../api/names.js'
 import type { OverviewAnswer } from '../../api/shapes.js'
 import { Chart, type Series } from '../../parts/Chart.js'
-import { etherOf, grouped } from '../../parts/format.js'
+import { grouped, tidyOf, usdText } from '../../parts/format.js'
 import { hrefOf } from '../../router.js'
 import { type Period, partOf } from './period.js'
 
 type ChartsProps = {
   readonly answer: OverviewAnswer
-  appName(id: string): string
   onZoom(part: Pick<Period, 'from' | 'until'>): void
 }
 
@@ -16,19 +16,20 @@ const COLOURS = 4
 const CODES = 8
 
 /** Operations by outcome and spend by app over time, and refusals by code. */
-export function Charts({ answer, appName, onZoom }: ChartsProps) {
+export function Charts({ answer, onZoom }: ChartsProps) {
   const { step } = answer
   const period = { from: new Date(answer.from), until: new Date(answer.until), step }
   const first = period.from.getTime()
   const count = Math.max(1, Math.ceil((period.until.getTime() - first) / 1_000 / step))
   const times = Array.from({ length: count }, (_, bar) => new Date(first + bar * step * 1_000))
   const barOf = (at: string) => Math.floor((Date.parse(at) - first) / 1_000 / step)
+  const isUsd = answer.spend.length > 0 && usdOfAll(answer.spend) !== undefined
   const zoom = (a: number, b: number) => onZoom(partOf(period, a, b))
   return (
     <div class="charts">
       <section class="card">
         <Chart
-          title="Operations by what became of them"
+          title="Operations by outcome"
           series={outcomes(answer, count, barOf)}
           times={times}
           show={(value) => grouped(value)}
@@ -37,10 +38,10 @@ export function Charts({ answer, appName, onZoom }: ChartsProps) {
       </section>
       <section class="card">
         <Chart
-          title="Spent by app, Ξ"
-          series={spending(answer, count, barOf, appName)}
+          title={`Spent by app${isUsd ? ', USD' : ', Ξ'}`}
+          series={spending(answer, count, barOf, isUsd)}
           times={times}
-          show={(value) => etherOf(String(Math.round(value)))}
+          show={(value) => (isUsd ? usdText(value) : tidyOf(String(Math.round(value))))}
           onZoom={zoom}
         />
       </section>
@@ -78,10 +79,12 @@ function spending(
   { spend }: OverviewAnswer,
   count: number,
   barOf: (at: string) => number,
-  appName: (id: string) => string,
+  isUsd: boolean,
 ): Series[] {
+  const worthOf = ({ chainId, wei }: OverviewAnswer['spend'][number]) =>
+    isUsd ? (usdOf(BigInt(wei), chainId) ?? 0) : Number(wei)
   const sums = new Map<string, number>()
-  for (const { appId, wei } of spend) sums.set(appId, (sums.get(appId) ?? 0) + Number(wei))
+  for (const each of spend) sums.set(each.appId, (sums.get(each.appId) ?? 0) + worthOf(each))
   const most = [...sums].sort(([, a], [, b]) => b - a).map(([id]) => id)
   const named = most.slice(0, COLOURS)
   const series = named.map((id, at) => ({
@@ -90,10 +93,10 @@ function spending(
     values: new Array<number>(count).fill(0),
   }))
   const others = { name: 'Others', look: 'chart-quiet', values: new Array<number>(count).fill(0) }
-  for (const { at, appId, wei } of spend) {
-    const { values } = series[named.indexOf(appId)] ?? others
-    const bar = barOf(at)
-    values[bar] = (values[bar] ?? 0) + Number(wei)
+  for (const each of spend) {
+    const { values } = series[named.indexOf(each.appId)] ?? others
+    const bar = barOf(each.at)
+    values[bar] = (values[bar] ?? 0) + worthOf(each)
   }
   return most.length > COLOURS ? [...series, others] : series
 }

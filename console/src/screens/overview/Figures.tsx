@@ -1,24 +1,31 @@
 import type { ComponentChildren } from 'preact'
+import { coinsOfAll, usdOfAll } from '../../api/names.js'
 import type { OverviewAnswer } from '../../api/shapes.js'
-import { Amount } from '../../parts/Amount.js'
-import { grouped, spanOf } from '../../parts/format.js'
+import { changeOf, grouped, spanOf, usdText } from '../../parts/format.js'
 import { hrefOf } from '../../router.js'
 
-/** The figures of a period: each leads to what it counts. */
-export function Figures({
-  answer: { totals, inclusionSeconds, spend, refusals },
-}: {
+type FiguresProps = {
   readonly answer: OverviewAnswer
-}) {
-  const spent = spend.reduce((sum, { wei }) => sum + BigInt(wei), 0n)
-  const refused = refusals.reduce((sum, { count }) => sum + Number(count), 0)
+  /** The period of the same length before; undefined while it is not known. */
+  readonly before: OverviewAnswer | undefined
+}
+
+/** The figures of a period, compared with the one before: each leads to what it counts. */
+export function Figures({ answer, before }: FiguresProps) {
+  const { totals, inclusionSeconds, spend } = answer
   const { success } = totals
+  const usd = usdOfAll(spend)
+  const change = (value: (of: OverviewAnswer) => number) =>
+    before === undefined ? '' : changeOf(value(answer), value(before))
+  const received = change(({ totals: of }) => Number(of.received))
+  const spent = change(({ spend: of }) => usdOfAll(of) ?? Number(sumOf(of)))
+  const refused = change(refusedOf)
   return (
     <ul class="figures" aria-label="In this period">
       <Figure
         name="Received"
         href={hrefOf('operations')}
-        note={`${rateOf(totals.receivedPerSecond)} a second`}
+        note={received || `${rateOf(totals.receivedPerSecond)} a second`}
       >
         {grouped(totals.received)}
       </Figure>
@@ -47,14 +54,30 @@ export function Figures({
       >
         {secondsOf(inclusionSeconds.p50)}
       </Figure>
-      <Figure name="Spent" href={hrefOf('tanks')} note="by sponsorships">
-        <Amount wei={roughly(spent)} />
+      <Figure
+        name="Spent"
+        href={hrefOf('spending')}
+        note={[usd === undefined ? '' : coinsOfAll(spend), spent].filter(Boolean).join(' · ')}
+      >
+        {spend.length === 0 ? '0' : usd === undefined ? coinsOfAll(spend) : usdText(usd)}
       </Figure>
-      <Figure name="Refused" href={hrefOf('operations', { view: 'refused' })} note="requests">
-        {grouped(refused)}
+      <Figure
+        name="Refused"
+        href={hrefOf('operations', { view: 'refused' })}
+        note={refused || 'requests'}
+      >
+        {grouped(refusedOf(answer))}
       </Figure>
     </ul>
   )
+}
+
+function refusedOf({ refusals }: OverviewAnswer): number {
+  return refusals.reduce((sum, { count }) => sum + Number(count), 0)
+}
+
+function sumOf(spend: OverviewAnswer['spend']): bigint {
+  return spend.reduce((sum, { wei }) => sum + BigInt(wei), 0n)
 }
 
 type FigureProps = {
@@ -74,12 +97,6 @@ function Figure({ name, href, note, children }: FigureProps) {
       </a>
     </li>
   )
-}
-
-/** wei with three significant digits: more do not fit. */
-function roughly(wei: bigint): string {
-  const unit = 10n ** BigInt(Math.max(0, String(wei).length - 3))
-  return String((wei / unit) * unit)
 }
 
 function rateOf(perSecond: number): string {

@@ -4,7 +4,7 @@ import { accountId, pathOf } from '../../api/call.js'
 import { useChanges } from '../../api/changes.js'
 import { curl } from '../../api/curl.js'
 import { useQuery } from '../../api/query.js'
-import type { App, Chain, OverviewAnswer, Page, Tank } from '../../api/shapes.js'
+import type { App, Chain, Need, OverviewAnswer, Page, Tank } from '../../api/shapes.js'
 import { useKeys } from '../../keys.js'
 import { AsCodeButton } from '../../parts/AsCodeButton.js'
 import { now } from '../../parts/clock.js'
@@ -42,13 +42,20 @@ export function Overview() {
     appId,
   }
   const answer = useQuery<OverviewAnswer>('/overview', query)
+  const before = useQuery<OverviewAnswer>('/overview', {
+    ...query,
+    from: new Date(2 * period.from.getTime() - period.until.getTime()).toISOString(),
+    until: query.from,
+  })
   const isOfAccount = accountId.value !== undefined
-  const apps = useQuery<Page<App>>(isOfAccount ? '/apps' : undefined)
+  const apps = useQuery<Page<App>>('/apps')
   const tanks = useQuery<Page<Tank>>(isOfAccount ? '/tanks' : undefined)
   const chains = useQuery<Page<Chain>>('/chains')
+  const needs = useQuery<Page<Need>>('/attention')
   useChanges(() => {
     answer.refresh()
     chains.refresh()
+    needs.refresh()
   }, true)
   // While the next period is on its way, the last one stays.
   const last = useRef<OverviewAnswer>(undefined)
@@ -62,13 +69,9 @@ export function Overview() {
     z: ['twice as long', () => move({ times: 2 })],
   })
   const names = new Map(apps.data?.items.map(({ id, name }) => [id, name]))
-  const appName = (id: string) => names.get(id) ?? id.slice(0, 8)
   // Hundreds of elements, which answers about tanks and chains do not concern.
   const charts = useMemo(
-    () =>
-      shown && (
-        <Charts answer={shown} appName={appName} onZoom={(part) => go(hrefOfPeriod(part))} />
-      ),
+    () => shown && <Charts answer={shown} onZoom={(part) => go(hrefOfPeriod(part))} />,
     [shown, apps.data],
   )
   const isChosen = search.has('from')
@@ -131,12 +134,12 @@ export function Overview() {
         />
       </div>
       <TroubleBanner trouble={answer.trouble} onRetry={answer.refresh} />
-      <Attention tanks={tanks} chains={chains} appName={appName} />
+      <Attention tanks={tanks} chains={chains} needs={needs} />
       {shown === undefined ? (
         answer.trouble === undefined && <Skeleton lines={8} />
       ) : (
         <>
-          <Figures answer={shown} />
+          <Figures answer={shown} before={before.data} />
           {charts}
           {shown.totals.received === '0' && (
             <p class="muted">
@@ -147,9 +150,7 @@ export function Overview() {
         </>
       )}
       <div class="overview-foot">
-        {isOfAccount && (
-          <Runways tanks={tanks} chains={chains.data?.items ?? []} appName={appName} />
-        )}
+        {isOfAccount && <Runways tanks={tanks} chains={chains.data?.items ?? []} />}
         <Chains chains={chains} />
       </div>
       <p class="sr-only" role="status">

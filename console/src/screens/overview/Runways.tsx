@@ -1,20 +1,20 @@
+import { appName, chainName } from '../../api/names.js'
 import type { Query } from '../../api/query.js'
 import type { Chain, Page, Tank } from '../../api/shapes.js'
 import { Loaded } from '../../parts/Loaded.js'
 import { hrefOf } from '../../router.js'
-import { Free, Lasts, versionOf } from '../tanks/Level.js'
+import { byUrgency, Free, Lasts, versionOf } from '../tanks/Level.js'
 
 type RunwaysProps = {
   readonly tanks: Query<Page<Tank>>
   readonly chains: readonly Chain[]
-  appName(id: string): string
 }
 
 /** Rows that are listed; the screen of tanks has all. */
 const MOST = 8
 
 /** The tanks that end first. */
-export function Runways({ tanks, chains, appName }: RunwaysProps) {
+export function Runways({ tanks, chains }: RunwaysProps) {
   return (
     <section class="card" aria-label="Tanks">
       <h2>Tanks</h2>
@@ -27,14 +27,14 @@ export function Runways({ tanks, chains, appName }: RunwaysProps) {
           ) : (
             <ul class="runways">
               {[...items]
-                .sort((a, b) => daysOf(a) - daysOf(b))
+                .sort(byUrgency)
                 .slice(0, MOST)
                 .map((tank) => (
                   <li key={tank.id}>
                     <a href={hrefOf(`tanks/${tank.appId}/${tank.id}`)}>
                       {appName(tank.appId)}{' '}
                       <span class="muted">
-                        · {tank.chainId} · {versionOf(tank, chains)} · {tank.kind}
+                        · {chainName(tank.chainId)} · {versionOf(tank, chains)} · {tank.kind}
                       </span>
                     </a>
                     <Free tank={tank} />
@@ -47,8 +47,4 @@ export function Runways({ tanks, chains, appName }: RunwaysProps) {
       </Loaded>
     </section>
   )
-}
-
-function daysOf({ runway }: Tank): number {
-  return runway?.days ?? Number.POSITIVE_INFINITY
 }

@@ -135,7 +135,7 @@ export function PolicyEditor({ apps, stored, onSaved }: EditorProps) {
                 onInput={(event) => set({ name: event.currentTarget.value })}
               />
             </Field>
-            <Field label="Binds">
+            <Field label="Applies to">
               <select
                 value={draft.value.appId ?? ''}
                 disabled={stored !== undefined}

@@ -6,6 +6,7 @@ import { useKeys } from '../../keys.js'
 import { ActButton } from '../../parts/ActButton.js'
 import { Age } from '../../parts/Age.js'
 import { AsCodeButton } from '../../parts/AsCodeButton.js'
+import { CsvButton } from '../../parts/CsvButton.js'
 import { Empty } from '../../parts/Empty.js'
 import { Loaded } from '../../parts/Loaded.js'
 import { Rows } from '../../parts/Rows.js'
@@ -25,6 +26,7 @@ export function PolicyList({ apps }: { readonly apps: readonly App[] }) {
       <div class="row">
         <h1>Policies</h1>
         <span class="grow" />
+        <CsvButton path="/policies" name="policies" />
         <AsCodeButton
           title="Policies as code"
           codes={[
@@ -77,7 +79,7 @@ function columnsOf(nameOf: (id: string | null) => string): readonly Column<Polic
       cell: ({ active }) =>
         active ? <span class="tag good">on</span> : <span class="tag">off</span>,
     },
-    { name: 'Binds', shown: 'always', cell: ({ appId }) => nameOf(appId) },
+    { name: 'Applies to', shown: 'always', cell: ({ appId }) => nameOf(appId) },
     {
       name: 'Sponsors only',
       shown: 'always',

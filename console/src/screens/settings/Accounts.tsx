@@ -42,9 +42,9 @@ export function Accounts() {
             },
           },
           { name: 'Id', shown: 'wide', cell: ({ id }) => <code>{id}</code> },
-          { name: 'Made', shown: 'wide', cell: ({ createdAt }) => <Age at={createdAt} /> },
+          { name: 'Created', shown: 'wide', cell: ({ createdAt }) => <Age at={createdAt} /> },
           {
-            name: 'Acts',
+            name: 'Actions',
             shown: 'always',
             isNumber: true,
             cell: (account) =>

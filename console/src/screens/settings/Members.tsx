@@ -40,7 +40,7 @@ export function Members() {
     { name: 'Name', shown: 'wide', cell: ({ name }) => name },
     { name: 'Since', shown: 'wide', cell: ({ createdAt }) => <Age at={createdAt} /> },
     {
-      name: 'Acts',
+      name: 'Actions',
       shown: 'always',
       isNumber: true,
       cell: (member) => (
@@ -214,7 +214,7 @@ function Invitations({ query }: { readonly query: ReturnType<typeof useQuery<Pag
           cell: ({ expiresAt }) => momentOf(expiresAt),
         },
         {
-          name: 'Acts',
+          name: 'Actions',
           shown: 'always',
           isNumber: true,
           cell: ({ id }) => (

@@ -63,7 +63,7 @@ export function Sessions() {
             ),
           },
           {
-            name: 'Acts',
+            name: 'Actions',
             shown: 'always',
             isNumber: true,
             cell: ({ id, isThis }) =>

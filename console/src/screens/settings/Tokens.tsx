@@ -54,7 +54,7 @@ export function Tokens() {
       cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <Age at={lastUsedAt} />),
     },
     {
-      name: 'Acts',
+      name: 'Actions',
       shown: 'always',
       isNumber: true,
       cell: (token) =>

@@ -40,9 +40,9 @@ export function Users() {
       },
     },
     { name: 'Name', shown: 'wide', cell: ({ name }) => name },
-    { name: 'Made', shown: 'wide', cell: ({ createdAt }) => <Age at={createdAt} /> },
+    { name: 'Created', shown: 'wide', cell: ({ createdAt }) => <Age at={createdAt} /> },
     {
-      name: 'Acts',
+      name: 'Actions',
       shown: 'always',
       isNumber: true,
       cell: (user) =>

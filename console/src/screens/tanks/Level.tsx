@@ -26,7 +26,7 @@ export function Free({ tank }: { readonly tank: Tank }) {
       –
     </span>
   ) : (
-    <Amount wei={String(free)} />
+    <Amount chainId={tank.chainId} wei={String(free)} />
   )
 }
 
@@ -44,4 +44,17 @@ export function Lasts({ tank: { runway, lowSince, deposit } }: { readonly tank: 
 export function daysText(days: number): string {
   if (days > 3_650) return '> 10 years'
   return `${days < 10 ? days.toFixed(1) : Math.floor(days)} days`
+}
+
+/** The tanks that need money first: those below their alarm, then by the days that they last. */
+export function byUrgency(a: Tank, b: Tank): number {
+  return (
+    Number(b.lowSince !== null) - Number(a.lowSince !== null) ||
+    daysOf(a) - daysOf(b) ||
+    Number((freeOf(a) ?? 0n) - (freeOf(b) ?? 0n))
+  )
+}
+
+function daysOf({ runway }: Tank): number {
+  return runway?.days ?? Number.MAX_VALUE
 }

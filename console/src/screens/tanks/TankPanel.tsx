@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { call } from '../../api/call.js'
 import { curl } from '../../api/curl.js'
+import { chainName, coinOf, explorerUrl } from '../../api/names.js'
 import { useQuery } from '../../api/query.js'
 import type { Fund, Page, Tank } from '../../api/shapes.js'
 import { ActButton } from '../../parts/ActButton.js'
@@ -12,7 +13,6 @@ import { Fact, Facts } from '../../parts/Facts.js'
 import { Field } from '../../parts/Field.js'
 import { etherOf } from '../../parts/format.js'
 import { Hex } from '../../parts/Hex.js'
-import { Loaded } from '../../parts/Loaded.js'
 import { Panel } from '../../parts/Panel.js'
 import { Deployment } from './Deployment.js'
 import { Free, freeOf, Lasts } from './Level.js'
@@ -63,7 +63,7 @@ export function TankPanel({ tank, appName, version, onChanged, onClose }: TankPa
             <strong>
               <Free tank={tank} />
             </strong>{' '}
-            free of <Amount wei={tank.deposit} />
+            free of <Amount chainId={tank.chainId} wei={tank.deposit} />
           </p>
           <meter
             min={0}
@@ -72,7 +72,8 @@ export function TankPanel({ tank, appName, version, onChanged, onClose }: TankPa
             aria-label="Free part of the deposit"
           />
           <p class="muted">
-            <Amount wei={tank.locked} /> reserved for sponsorships that are signed
+            <Amount chainId={tank.chainId} wei={tank.locked} /> reserved for sponsorships that are
+            signed
           </p>
         </div>
       )}
@@ -117,56 +118,54 @@ export function TankPanel({ tank, appName, version, onChanged, onClose }: TankPa
               'nothing was spent'
             ) : (
               <>
-                <Amount wei={daily} /> a day
+                <Amount chainId={tank.chainId} wei={daily} /> a day
               </>
             )}
           </Fact>
           <Fact name="Chain, EntryPoint">
-            {tank.chainId}, {version}
+            {chainName(tank.chainId)}, {version}
           </Fact>
           <Fact name="Address">
-            <Hex value={tank.address} what="the address of the tank" />
+            <Hex
+              value={tank.address}
+              what="the address of the tank"
+              href={explorerUrl(tank.chainId, 'address', tank.address)}
+            />
           </Fact>
           <Fact name="Owner, who can withdraw">
             <Hex value={tank.owner} what="the owner" />
           </Fact>
-          <Fact name="Alarm">{alarmText(fund)}</Fact>
+          <Fact name="Alarm">{alarmText(tank)}</Fact>
           <Fact name="The app pays by">{fund?.mode ?? 'tank'}</Fact>
         </Facts>
       </section>
       {(dialog.value === 'deposit' || dialog.value === 'withdraw') && (
         <TransferDialog tank={tank} kind={dialog.value} onDone={onChanged} onClose={close} />
       )}
-      {dialog.value === 'alarm' && (
-        <Loaded query={funds} lines={2}>
-          {() => <AlarmDialog tank={tank} fund={fund} onDone={funds.refresh} onClose={close} />}
-        </Loaded>
-      )}
+      {dialog.value === 'alarm' && <AlarmDialog tank={tank} onDone={onChanged} onClose={close} />}
     </Panel>
   )
 }
 
-function alarmText(fund: Fund | undefined): string {
-  const { alarmWei = '0', alarmDays = 0 } = fund ?? {}
+function alarmText({ chainId, alarm: { wei, days } }: Tank): string {
   const bounds = [
-    ...(alarmWei === '0' ? [] : [`${etherOf(alarmWei)} Ξ`]),
-    ...(alarmDays === 0 ? [] : [`${alarmDays} days`]),
+    ...(wei === '0' ? [] : [`${etherOf(wei)} ${coinOf(chainId)}`]),
+    ...(days === 0 ? [] : [`${days} days`]),
   ]
   return bounds.length === 0 ? 'off' : `below ${bounds.join(' or ')}`
 }
 
 type AlarmProps = {
   readonly tank: Tank
-  readonly fund: Fund | undefined
   onDone(): void
   onClose(): void
 }
 
-function AlarmDialog({ tank: { appId, chainId }, fund, onDone, onClose }: AlarmProps) {
+function AlarmDialog({ tank: { appId, chainId, alarm }, onDone, onClose }: AlarmProps) {
   const path = `/apps/${appId}/funds/${chainId}`
   return (
     <ActionDialog
-      title={`Alarm of the app on chain ${chainId}`}
+      title={`Alarm of the app on ${chainName(chainId)}`}
       act="Set it"
       codes={[['curl', curl(path, 'PATCH', { alarmWei: '500000000000000000', alarmDays: 3 })]]}
       run={async (form) => {
@@ -187,7 +186,7 @@ function AlarmDialog({ tank: { appId, chainId }, fund, onDone, onClose }: AlarmP
             name="ether"
             inputMode="decimal"
             required
-            defaultValue={decimalOf(fund?.alarmWei ?? '0', 18)}
+            defaultValue={decimalOf(alarm.wei, 18)}
           />
         </Field>
         <Field label="Below, in days" hint="at the pace of the last week">
@@ -197,7 +196,7 @@ function AlarmDialog({ tank: { appId, chainId }, fund, onDone, onClose }: AlarmP
             min={0}
             max={3650}
             required
-            defaultValue={String(fund?.alarmDays ?? 0)}
+            defaultValue={String(alarm.days)}
           />
         </Field>
       </div>

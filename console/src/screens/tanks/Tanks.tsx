@@ -1,6 +1,7 @@
 import { accountId } from '../../api/call.js'
 import { useChanges } from '../../api/changes.js'
 import { curl } from '../../api/curl.js'
+import { appName, chainName } from '../../api/names.js'
 import { useQuery } from '../../api/query.js'
 import { mayAct } from '../../api/role.js'
 import type { App, Chain, Page, Tank } from '../../api/shapes.js'
@@ -8,6 +9,7 @@ import { useKeys } from '../../keys.js'
 import { ActButton } from '../../parts/ActButton.js'
 import { Amount } from '../../parts/Amount.js'
 import { AsCodeButton } from '../../parts/AsCodeButton.js'
+import { CsvButton } from '../../parts/CsvButton.js'
 import { Empty } from '../../parts/Empty.js'
 import { Hex } from '../../parts/Hex.js'
 import { Loaded } from '../../parts/Loaded.js'
@@ -16,7 +18,7 @@ import { Rows } from '../../parts/Rows.js'
 import { Absent, Split } from '../../parts/Split.js'
 import type { Column } from '../../parts/Table.js'
 import { go, hrefOf, place } from '../../router.js'
-import { Free, Lasts, versionOf } from './Level.js'
+import { byUrgency, Free, Lasts, versionOf } from './Level.js'
 import { NewTank } from './NewTank.js'
 import { TankPanel } from './TankPanel.js'
 import './tanks.css'
@@ -35,8 +37,6 @@ export function Tanks() {
   useKeys('Tanks', mayAct('admin') ? { n: ['new tank', make] } : {})
   if (!isOfAccount) return <NoAccount />
   const live = apps.data?.items.filter(({ revokedAt }) => revokedAt === null)
-  const appName = (id: string) =>
-    apps.data?.items.find((app) => app.id === id)?.name ?? id.slice(0, 8)
   const version = (tank: Tank) => versionOf(tank, chains.data?.items ?? [])
   const open = tanks.data?.items.find(({ id }) => id === tankId)
   return (
@@ -59,6 +59,7 @@ export function Tanks() {
       <div class="row">
         <h1>Tanks</h1>
         <span class="grow" />
+        <CsvButton path="/tanks" name="tanks" />
         <AsCodeButton
           title="Tanks as code"
           codes={[
@@ -85,8 +86,8 @@ export function Tanks() {
             ) : (
               <Rows
                 label="Tanks"
-                columns={columnsOf(appName, version)}
-                rows={items}
+                columns={columnsOf(version)}
+                rows={[...items].sort(byUrgency)}
                 openKey={tankId}
                 keyOf={({ id }) => id}
                 hrefOf={({ appId: of, id }) => hrefOf(`tanks/${of}/${id}`)}
@@ -127,24 +128,22 @@ function NoTank({ onMake }: { onMake(): void }) {
   )
 }
 
-function columnsOf(
-  appName: (id: string) => string,
-  version: (tank: Tank) => string,
-): readonly Column<Tank>[] {
+function columnsOf(version: (tank: Tank) => string): readonly Column<Tank>[] {
   return [
     { name: 'App', shown: 'always', cell: ({ appId }) => <strong>{appName(appId)}</strong> },
     { name: 'Lasts', shown: 'always', cell: (tank) => <Lasts tank={tank} /> },
     {
       name: 'Chain',
       shown: 'always',
-      cell: (tank) => `${tank.chainId} · ${version(tank)} · ${kindOf(tank)}`,
+      cell: (tank) => `${chainName(tank.chainId)} · ${version(tank)} · ${kindOf(tank)}`,
     },
     { name: 'Free', shown: 'always', isNumber: true, cell: (tank) => <Free tank={tank} /> },
     {
       name: 'Reserved',
       shown: 'wide',
       isNumber: true,
-      cell: ({ locked }) => (locked === null ? '–' : <Amount wei={locked} />),
+      cell: ({ chainId, locked }) =>
+        locked === null ? '–' : <Amount chainId={chainId} wei={locked} />,
     },
     {
       name: 'Address',

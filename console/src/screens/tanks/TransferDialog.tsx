@@ -1,14 +1,15 @@
 import { useSignal } from '@preact/signals'
+import { chainName, usdOf } from '../../api/names.js'
 import type { Tank } from '../../api/shapes.js'
 import { accountOf, includedBy, sendBy, type Wallet } from '../../api/wallets.js'
 import { decimalOf, unitsOf } from '../../parts/amounts.js'
 import { Code } from '../../parts/Code.js'
 import { Dialog } from '../../parts/Dialog.js'
 import { Field } from '../../parts/Field.js'
-import { grouped, shortOf } from '../../parts/format.js'
+import { grouped, shortOf, usdText } from '../../parts/format.js'
 import { toast } from '../../parts/toasts.js'
 import { WalletActs, type WalletCourse } from '../../parts/WalletActs.js'
-import { freeOf } from './Level.js'
+import { daysText, freeOf } from './Level.js'
 import { depositInto, type Transfer, withdrawFrom } from './transfers.js'
 
 type TransferDialogProps = {
@@ -38,7 +39,7 @@ export function TransferDialog({ tank, kind, onDone, onClose }: TransferDialogPr
     const hash = await sendBy(wallet, { ...transfer, from, chainId: tank.chainId })
     progress(`Sent ${shortOf(hash)}, waiting for its block…`)
     await includedBy(wallet, hash, abort)
-    toast(`${names[kind].done} ${decimalOf(String(wei), 18)} Ξ`)
+    toast(`${names[kind].done} ${decimalOf(String(wei), 18)} Ξ by ${shortOf(hash)}`)
     onDone()
     onClose()
   }
@@ -88,25 +89,31 @@ type PlanProps = Pick<TransferDialogProps, 'tank' | 'kind'> & {
 function Plan({ tank, kind, wei, transfer }: PlanProps) {
   const before = BigInt(tank.deposit ?? 0)
   const after = kind === 'deposit' ? before + wei : before - wei
+  const usd = usdOf(after, tank.chainId)
+  const daily = Number(tank.runway?.daily ?? 0)
+  const free = Number(after - BigInt(tank.locked ?? 0))
+  const days = daily === 0 || free < 0 ? undefined : free / daily
   return (
     <section class="plan" aria-label="What will happen">
       <p>
         {kind === 'deposit' ? (
           <>
             The wallet pays <strong>{decimalOf(String(wei), 18)} Ξ</strong> to the EntryPoint{' '}
-            <code>{shortOf(tank.entryPoint)}</code> on chain {tank.chainId}, by{' '}
+            <code>{shortOf(tank.entryPoint)}</code> on {chainName(tank.chainId)}, by{' '}
             <code>depositTo({shortOf(tank.address)})</code>.
           </>
         ) : (
           <>
             The tank pays <strong>{decimalOf(String(wei), 18)} Ξ</strong> of its deposit to its
-            owner <code>{shortOf(tank.owner)}</code> on chain {tank.chainId}, by{' '}
+            owner <code>{shortOf(tank.owner)}</code> on {chainName(tank.chainId)}, by{' '}
             <code>withdrawTo</code>.
           </>
         )}{' '}
         The deposit of the tank goes from {decimalOf(String(before), 18)} Ξ to{' '}
-        <strong>{decimalOf(String(after), 18)} Ξ</strong>. The wallet pays the fee of the
-        transaction.
+        <strong>{decimalOf(String(after), 18)} Ξ</strong>
+        {usd !== undefined && ` (${usdText(usd)})`}
+        {days !== undefined && `, which lasts ${daysText(days)} at the pace of the last week`}. The
+        wallet pays the fee of the transaction.
       </p>
       <details>
         <summary>The transaction, to the byte</summary>

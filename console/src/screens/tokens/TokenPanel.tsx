@@ -1,4 +1,5 @@
 import { curl } from '../../api/curl.js'
+import { chainName } from '../../api/names.js'
 import type { Token } from '../../api/shapes.js'
 import { Age } from '../../parts/Age.js'
 import { Amount } from '../../parts/Amount.js'
@@ -68,7 +69,7 @@ export function TokenPanel({ token, onClose }: TokenPanelProps) {
         <h3>Facts</h3>
         <Facts>
           <Fact name="Name">{token.name}</Fact>
-          <Fact name="Chain">{chainId}</Fact>
+          <Fact name="Chain">{chainName(chainId)}</Fact>
           <Fact name="Address">
             <Hex value={address} what="the address of the token" />
           </Fact>
@@ -85,7 +86,7 @@ export function TokenPanel({ token, onClose }: TokenPanelProps) {
               'none'
             ) : (
               <>
-                {grouped(taken.missed)}, at a cost of <Amount wei={taken.lost} />
+                {grouped(taken.missed)}, at a cost of <Amount chainId={chainId} wei={taken.lost} />
               </>
             )}
           </Fact>

@@ -5,6 +5,7 @@ import { useQuery } from '../../api/query.js'
 import type { Page, Token } from '../../api/shapes.js'
 import { Age } from '../../parts/Age.js'
 import { AsCodeButton } from '../../parts/AsCodeButton.js'
+import { CsvButton } from '../../parts/CsvButton.js'
 import { Code } from '../../parts/Code.js'
 import { Empty } from '../../parts/Empty.js'
 import { Loaded } from '../../parts/Loaded.js'
@@ -39,6 +40,7 @@ export function Tokens() {
       <div class="row">
         <h1>Tokens</h1>
         <span class="grow" />
+        <CsvButton path="/tokens" name="tokens" />
         <AsCodeButton
           title="Tokens as code"
           codes={[

@@ -19,7 +19,9 @@ export function DeliveryRow({ delivery, onResend }: DeliveryRowProps) {
     <li>
       <details>
         <summary>
-          <span class={`tag ${looks[state]}`}>{state}</span>
+          <span class={`tag ${looks[state]}`}>
+            {state === 'pending' && attempts > 0 ? 'retrying' : state}
+          </span>
           <code>{type}</code>
           <span class="muted">
             <Age at={occurredAt} />, {attempts} {attempts === 1 ? 'attempt' : 'attempts'}

@@ -1,6 +1,6 @@
 import { accountId } from '../../api/call.js'
 import { useQuery } from '../../api/query.js'
-import type { App, Page } from '../../api/shapes.js'
+import type { App, Need, Page } from '../../api/shapes.js'
 import { Empty } from '../../parts/Empty.js'
 import { Loaded } from '../../parts/Loaded.js'
 import { NoAccount } from '../../parts/NoAccount.js'
@@ -15,6 +15,7 @@ export function Webhooks() {
   const { path, search } = place.value
   const isOfAccount = accountId.value !== undefined
   const apps = useQuery<Page<App>>(isOfAccount ? '/apps' : undefined)
+  const needs = useQuery<Page<Need>>(isOfAccount ? '/attention' : undefined)
   const [, ...rest] = path.split('/')
   const isEvents = rest[0] === 'events'
   const [appOfPath, openId] = isEvents ? rest.slice(1) : rest
@@ -25,7 +26,11 @@ export function Webhooks() {
       {({ items }) => {
         const live = items.filter(({ revokedAt }) => revokedAt === null)
         const asked = appOfPath ?? search.get('appId')
-        const app = live.find(({ id }) => id === asked) ?? live[0]
+        // Without a choice: the app whose webhooks fail, so that they are not behind an empty list.
+        const kind = isEvents ? 'subscription' : 'webhook'
+        const failing = needs.data?.items.find((need) => need.kind === kind)?.appId
+        const app =
+          live.find(({ id }) => id === asked) ?? live.find(({ id }) => id === failing) ?? live[0]
         if (app === undefined)
           return (
             <Empty title="No app yet">

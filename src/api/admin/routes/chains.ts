@@ -46,12 +46,18 @@ export const chainRoutes = [
     answer: listOf(
       z.object({
         chainId: z.int(),
+        name: z.string(),
+        explorerUrl: z.string().nullable(),
+        /** The coin in which gas is paid; usd = for one of it, where a price is configured. */
+        coin: z.object({ symbol: z.string(), usd: z.string().nullable() }),
         entryPoints: z.array(z.object({ address, version: z.string() })),
         /** Paths below the service, to be completed with an API key. */
         endpoints: z.object({ classic: z.string(), standard: z.string() }),
-        /** Null where no head was read within the time that readiness allows. */
+        /** The last head that was read, and its age in milliseconds; null before the first. */
         head: z.int().nullable(),
         headAge: z.int().nullable(),
+        /** Whether the head is recent, as in the readiness. */
+        answers: z.boolean(),
         bundled: z.boolean(),
         /** The rules that the chain announces; null where it announces none. */
         coming: z.object({ fork: z.string(), at: time }).nullable(),
@@ -60,24 +66,38 @@ export const chainRoutes = [
     async run({ context }) {
       const { chains: states } = await context.readiness({ chainId: undefined, role: 'api' })
       return {
-        items: [...context.chains.values()].map(({ chainId: id, entryPoints }) => {
-          const { head = null, headAge = null, bundled = false, coming } = states[id] ?? {}
-          return {
-            chainId: id,
-            entryPoints: [...entryPoints.values()].map((each) => ({
-              address: each.address,
-              version: each.version,
-            })),
-            endpoints: {
-              classic: `/api/v2/${id}/{apiKey}`,
-              standard: `/api/v3/${id}/{apiKey}`,
-            },
-            head,
-            headAge: headAge === null ? null : Math.round(headAge),
-            bundled,
-            coming: coming ? { fork: coming.fork, at: new Date(coming.activation * 1_000) } : null,
-          }
-        }),
+        items: [...context.chains.values()].map(
+          ({ chainId: id, name, explorerUrl, coin, entryPoints }) => {
+            const {
+              head = null,
+              headAge = null,
+              answers = false,
+              bundled = false,
+              coming,
+            } = states[id] ?? {}
+            return {
+              chainId: id,
+              name,
+              explorerUrl: explorerUrl ?? null,
+              coin: { symbol: coin.symbol, usd: coin.usd ?? null },
+              entryPoints: [...entryPoints.values()].map((each) => ({
+                address: each.address,
+                version: each.version,
+              })),
+              endpoints: {
+                classic: `/api/v2/${id}/{apiKey}`,
+                standard: `/api/v3/${id}/{apiKey}`,
+              },
+              head,
+              headAge: headAge === null ? null : Math.round(headAge),
+              answers,
+              bundled,
+              coming: coming
+                ? { fork: coming.fork, at: new Date(coming.activation * 1_000) }
+                : null,
+            }
+          },
+        ),
       }
     },
   }),

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { ConfigError } from '../../../base/errors/configError.js'
+import { ConflictError } from '../../../base/errors/restErrors.js'
 import { schemaVersion, version } from '../../../base/version.js'
 import { logLevels, settingSources } from '../../../base/vocabulary.js'
 import type { Instance } from '../../../config/instance.js'
@@ -85,6 +87,53 @@ export const settingRoutes = [
       )
       instance.logLevel.change(level)
       return levelsOf(instance)
+    },
+  }),
+]
+
+const settingNames = z.array(z.string())
+const chainIds = z.array(z.int())
+
+export const reloadRoutes = [
+  route('POST /settings/reload', {
+    summary:
+      'Read the configuration again in this process, as SIGHUP does: chains that are new, changed or left out',
+    who: 'operator',
+    answer: z.object({
+      started: chainIds,
+      replaced: chainIds,
+      stopped: chainIds,
+      failed: z.array(z.object({ chainId: z.int(), reason: z.string() })),
+      /** Settings that differ and count from the next start on. */
+      needRestart: settingNames,
+      /** Processes that share a listener are replaced one after the other instead, after this answer. */
+      replacesProcesses: z.boolean(),
+    }),
+    async run({ context: { instance }, change }) {
+      const { reload } = instance
+      if (reload === undefined)
+        throw new ConflictError('This process reads its configuration at its start only.')
+      const reloaded = await reload().catch((error: Error) => {
+        if (error instanceof ConfigError) throw new ConflictError(error.message)
+        throw error
+      })
+      await change(({ record }) =>
+        record({
+          action: 'settings.reload',
+          objectId: 'instance',
+          accountId: null,
+          appId: null,
+          after: { ...reloaded, failed: reloaded.failed.map(({ chainId }) => chainId) },
+        }),
+      )
+      return {
+        ...reloaded,
+        started: [...reloaded.started],
+        replaced: [...reloaded.replaced],
+        stopped: [...reloaded.stopped],
+        failed: [...reloaded.failed],
+        needRestart: [...reloaded.needRestart],
+      }
     },
   }),
 ]

@@ -76,7 +76,12 @@ const timelineEntry = z.discriminatedUnion('kind', [
     code: z.string(),
     message: z.string(),
   }),
-  z.object({ at: time, kind: z.literal('received'), keyId: id.nullable() }),
+  z.object({
+    at: time,
+    kind: z.literal('received'),
+    keyId: id.nullable(),
+    keyName: z.string().nullable(),
+  }),
   z.object({ at: time, kind: z.enum(['readmitted', 'cancelAsked']) }),
   z.object({
     at: time,

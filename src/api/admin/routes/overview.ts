@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { InvalidFieldError } from '../../../base/errors/restErrors.js'
+import { listNeeds } from '../../../records/attention.js'
 import type { FeedMessage } from '../../../records/createFeeds.js'
 import { search } from '../../../records/search.js'
+import { MOST_SPEND_LINES, readSpend } from '../../../records/spend.js'
 import { chainId, hash, id, listOf, time, wei } from '../../../tenants/schemas.js'
 import { route } from '../../adminContext.js'
 import { eventStream } from '../eventStream.js'
@@ -11,6 +13,8 @@ const count = z.string()
 const hit = z.object({
   kind: z.string(),
   id: z.string(),
+  /** By which people know it. */
+  name: z.string().nullable(),
   appId: z.string().nullable(),
   chainId: z.int().nullable(),
 })
@@ -68,7 +72,7 @@ export const overviewRoutes = [
         includedPerSecond: z.number(),
       }),
       inclusionSeconds: z.object({ p50: z.number().nullable(), p95: z.number().nullable() }),
-      spend: z.array(z.object({ at: time, appId: id, wei })),
+      spend: z.array(z.object({ at: time, appId: id, chainId: z.int(), wei })),
       refusals: z.array(z.object({ code: z.string(), count })),
     }),
     async run({ context, caller, query }) {
@@ -85,7 +89,8 @@ export const overviewRoutes = [
       const { accountId } = caller
       const { appId } = query
       const found = await context.overview({ accountId, appId, chainIds, from, until, step })
-      const { operations, inclusionSeconds, spend, refusals, refused } = found
+      const { operations, inclusionSeconds, refusals, refused } = found
+      const spend = found.spend.map((each) => ({ ...each, chainId: Number(each.chainId) }))
       const sum = (
         name: 'received' | 'included' | 'reverted' | 'dropped' | 'others' | 'replaced',
       ) => operations.reduce((total, bucket) => total + bucket[name], 0n)
@@ -116,18 +121,83 @@ export const overviewRoutes = [
   }),
 ]
 
+/** What only a person can put right. */
+export const attentionRoutes = [
+  route('GET /attention', {
+    summary: 'Low tanks and credit, webhooks and subscriptions that fail, of the account or of all',
+    who: 'either',
+    role: 'viewer',
+    answer: listOf(
+      z.object({
+        kind: z.enum(['tank', 'credit', 'webhook', 'subscription']),
+        id,
+        appId: id,
+        appName: z.string(),
+        accountId: id,
+        accountName: z.string(),
+        chainId: z.int().nullable(),
+        /** Of a receiver. */
+        host: z.string().nullable(),
+        since: time,
+        /** Why a subscription gets no more events. */
+        reason: z.string().nullable(),
+      }),
+    ),
+    async run({ context, caller }) {
+      const needs = await listNeeds(context.database, caller.accountId)
+      return needs.map((each) => ({
+        ...each,
+        chainId: each.chainId === null ? null : Number(each.chainId),
+      }))
+    },
+  }),
+]
+
+const LONGEST_SPEND = 366 * DAY
+
+/** Money for those who book it. */
+export const spendRoutes = [
+  route('GET /spend', {
+    summary: 'What sponsorships cost, by day (UTC), app, chain and policy, at most 366 days',
+    who: 'either',
+    role: 'viewer',
+    query: z.strictObject({ from: time, until: time }),
+    answer: listOf(
+      z.object({
+        day: z.iso.date(),
+        appId: id,
+        appName: z.string(),
+        chainId: z.int(),
+        /** The policy that decided; null = none did. */
+        policyId: id.nullable(),
+        policyName: z.string().nullable(),
+        operations: count,
+        wei,
+      }),
+    ),
+    async run({ context, caller, query }) {
+      const from = new Date(query.from)
+      const until = new Date(query.until)
+      const span = until.getTime() - from.getTime()
+      if (span <= 0 || span > LONGEST_SPEND)
+        throw new InvalidFieldError('from', 'must be before `until`, at most 366 days')
+      const { accountId } = caller
+      const rows = await readSpend(context.database, { accountId, from, until })
+      if (rows.length > MOST_SPEND_LINES)
+        throw new InvalidFieldError('from', 'makes too long an answer: ask for fewer days')
+      return rows.map((row) => ({ ...row, chainId: Number(row.chainId) }))
+    },
+  }),
+]
+
 export const searchRoutes = [
   route('GET /search', {
-    summary: 'What a hash, an address or an id names, of the account',
+    summary:
+      'What a hash, an address, the beginning of either, an id or a part of a name means, of the account',
     who: 'either',
     role: 'viewer',
     query: z.strictObject({
-      q: z
-        .string()
-        .regex(
-          /^(0x[0-9a-fA-F]{64}|0x[0-9a-fA-F]{40}|[0-9a-fA-F-]{36})$/,
-          'must be a hash, an address or an id',
-        ),
+      q: z.string().trim().min(2).max(100),
     }),
     answer: listOf(hit),
     async run({ context, caller, query: { q } }) {

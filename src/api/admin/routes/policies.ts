@@ -207,7 +207,11 @@ export const policyTrialRoutes = [
         of === 'app' && place.appId !== undefined
           ? await createPolicies(context.database).list(accountId, place.appId)
           : []
-      const around = { now: unixNow(), served: context.chainIds, ...neighboursOf(policies, place) }
+      const around = {
+        now: unixNow(),
+        served: context.chainIds(),
+        ...neighboursOf(policies, place),
+      }
       const warnings = termsWarnings(termsSchema.parse(terms), around)
       return { valid: true, errors, warnings: [...warnings] }
     },

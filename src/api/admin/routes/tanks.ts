@@ -4,7 +4,7 @@ import { ChainNotStartedError } from '../../../base/errors/requestErrors.js'
 import { ConflictError, InvalidFieldError, NotFoundError } from '../../../base/errors/restErrors.js'
 import { camelCased } from '../../../db/camelCased.js'
 import { zeroAddress } from '../../../erc4337/encoding/constants.js'
-import { createFunds, type FundState, type Funds } from '../../../paymaster/funds.js'
+import { alarmOf, createFunds, type FundState, type Funds } from '../../../paymaster/funds.js'
 import { alarmSince } from '../../../paymaster/ledger/alarms.js'
 import {
   findFund,
@@ -40,7 +40,9 @@ const tank = z.object({
   locked: wei.nullable(),
   /** The pace of the last week: wei that a day costs, and days that the rest lasts; days null = for ever. */
   runway: z.object({ daily: wei, days: z.number().nullable() }).nullable(),
-  /** Since when less is available than the alarm of the app's fund says. */
+  /** The bounds below which the app is warned, wei and days; 0 = none. */
+  alarm: z.object({ wei, days: z.int() }),
+  /** Since when less is available than the alarm says. */
   lowSince: time.nullable(),
   createdAt: time,
 })
@@ -79,6 +81,7 @@ async function encodeTank(stored: StoredTank, appId: string, context: AdminConte
     deposit: level?.deposit ?? null,
     locked: level?.locked ?? null,
     runway: level ? { daily: level.runway.daily, days: level.runway.days ?? null } : null,
+    alarm: alarmOf(await findFund(context.database, appId, chainId)),
     lowSince: (await alarmSince(context.database, stored.id)) ?? null,
     createdAt: stored.created_at,
   }
@@ -235,8 +238,9 @@ function changeFunds(
   action: 'fund.update' | 'fund.credit',
   run: (funds: Funds) => Promise<FundState>,
 ) {
-  if (!context.chainIds.has(chainId))
-    throw new InvalidFieldError('chainId', `is none of the configured ${[...context.chainIds]}`)
+  const chainIds = context.chainIds()
+  if (!chainIds.has(chainId))
+    throw new InvalidFieldError('chainId', `is none of the configured ${[...chainIds]}`)
   return change(async ({ trx, record }) => {
     const funds = createFunds({ database: trx, chainId })
     const before = encodeCredit(await funds.show(app.id))

@@ -117,7 +117,8 @@ export const accountRoutes = [
 export const appRoutes = [
   route('GET /apps', {
     command: 'list',
-    summary: 'The apps of the account, also revoked ones',
+    summary: 'The apps of the account, or of all, also revoked ones',
+    who: 'either',
     role: 'viewer',
     answer: listOf(app),
     run: ({ context, accountId }) => listApps(context.database, accountId),

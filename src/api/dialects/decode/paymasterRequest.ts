@@ -1,3 +1,4 @@
+import { nearestOf } from '../../../base/suggest.js'
 import type { Address } from 'viem'
 import { z } from 'zod'
 import {
@@ -228,32 +229,13 @@ const foreignNames = new Map([
 function requireKnown(object: Members, field: string, known: readonly string[]): void {
   for (const name of Object.keys(object)) {
     if (known.includes(name) || object[name] === undefined) continue
-    const near =
-      foreignNames.get(name) ??
-      known.find((each) => distanceOf(each.toLowerCase(), name.toLowerCase()) <= 2)
+    const near = foreignNames.get(name) ?? nearestOf(name, known)
     const hint =
       near === undefined
         ? `is not known. Known are ${known.join(', ')}.`
         : `is not known: did you mean ${near}?`
     throw new InvalidParamsError(`${field}.${name.slice(0, 40)}`, hint)
   }
-}
-
-const LONGEST_NAME = 40
-
-/** The number of letters to add, drop or change (Levenshtein); more than any for names that are too long to be a slip. */
-function distanceOf(one: string, other: string): number {
-  if (other.length > LONGEST_NAME) return LONGEST_NAME
-  let row = Array.from({ length: other.length + 1 }, (_, at) => at)
-  for (const [at, letter] of [...one].entries()) {
-    const next = [at + 1]
-    for (let to = 1; to <= other.length; to++) {
-      const changed = (row[to - 1] ?? 0) + (other[to - 1] === letter ? 0 : 1)
-      next.push(Math.min(changed, (row[to] ?? 0) + 1, (next[to - 1] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row[other.length] ?? 0
 }
 
 function decodeSigningPhase(object: Members, field: string): SigningPhase | undefined {

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { ConfigError } from '../../../base/errors/configError.js'
-import { loadConfig, type Sources } from '../../../config/loadConfig.js'
-import type { Config } from '../../../config/options.js'
+import { type LoadedConfig, loadConfig, type Sources } from '../../../config/loadConfig.js'
+import { type Config, isSecret, type OptionName } from '../../../config/options.js'
 import { resolveChains } from '../../../config/resolveChains.js'
 import { masterKeyFile } from '../../../tenants/secrets.js'
 import { type Finding, reporterOf } from '../finding.js'
@@ -17,9 +17,9 @@ const report = reporterOf('configuration')
 /** Reads the configuration as `purser serve` would. */
 export function checkConfiguration(sources: Sources): ConfigurationCheck {
   try {
-    const { config, file = 'purser.json' } = loadConfig(sources)
+    const { config, origins, file = 'purser.json' } = loadConfig(sources)
     resolveChains(config.chains, sources.environment, ['api'])
-    return { config, findings: [...chainsOf(config), ...readableByOthers(config, file)] }
+    return { config, findings: [...chainsOf(config), ...readableByOthers(config, origins, file)] }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     const remedy = 'correct it; docs/operate/configuration.md has every setting'
@@ -41,7 +41,11 @@ function chainsOf({ chains, embeddedChain }: Config): Finding[] {
 }
 
 /** Files that hold secrets and that other users of the machine may read. */
-function readableByOthers({ chains, data, masterKey }: Config, file: string): Finding[] {
+function readableByOthers(
+  { chains, data }: Config,
+  origins: LoadedConfig['origins'],
+  file: string,
+): Finding[] {
   const keys = chains.flatMap(({ executorKeys, treasury }) => [
     ...executorKeys,
     ...(treasury ? [treasury.key] : []),
@@ -51,7 +55,7 @@ function readableByOthers({ chains, data, masterKey }: Config, file: string): Fi
     typeof key === 'object' && 'keystore' in key ? [key.keystore] : [],
   )
   const secret = [
-    ...(hasPlainKey || masterKey !== undefined ? [file] : []),
+    ...((hasPlainKey && origins.chains === 'file') || holdsSecret(origins) ? [file] : []),
     masterKeyFile(data),
     ...keystores,
   ]
@@ -59,6 +63,13 @@ function readableByOthers({ chains, data, masterKey }: Config, file: string): Fi
     const remedy = `chmod 600 ${path}, and consider its secrets as known to those who can log in`
     return report.warning(`${path} holds secrets and can be read by other users`, remedy)
   })
+}
+
+/** Whether a secret stands in the file itself: one that a variable or another file gives is not there. */
+function holdsSecret(origins: LoadedConfig['origins']): boolean {
+  return (Object.keys(origins) as OptionName[]).some(
+    (name) => isSecret(name) && origins[name] === 'file',
+  )
 }
 
 function isReadByOthers(path: string): boolean {

@@ -120,10 +120,13 @@ function keyWithoutDatabase({ masterKey, data }: Config): Finding[] {
 }
 
 /** Whether the master key is that of the database, and decrypts all that it holds. */
-async function keyOf({ masterKey, data }: Config, database: Database): Promise<Finding[]> {
+async function keyOf(
+  { masterKey, masterKeyPrevious, data }: Config,
+  database: Database,
+): Promise<Finding[]> {
   const keys = reporterOf('keys')
   try {
-    const key = readMasterKey(masterKey, data)
+    const key = readMasterKey(masterKey, data, masterKeyPrevious)
     if (key === undefined)
       return [
         keys.fault(

@@ -1,0 +1,61 @@
+import type { Spend } from '../../api/shapes.js'
+
+/** Ways in which spending is put together. */
+export const groupings = ['app', 'policy', 'chain', 'day'] as const
+export type Grouping = (typeof groupings)[number]
+
+/** A span of days in UTC, the end excluded; a month where the name says no other. */
+export type Span = { readonly from: Date; readonly until: Date }
+
+const DAY = 86_400_000
+
+/** The months that are offered, the newest first: `2026-11`. */
+export function monthsUntil(now: Date, count: number): readonly string[] {
+  return Array.from({ length: count }, (_, back) => monthOf(now, -back))
+}
+
+function monthOf(date: Date, by: number): string {
+  return new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + by))
+    .toISOString()
+    .slice(0, 7)
+}
+
+/** The days of a month. */
+export function spanOfMonth(month: string): Span {
+  const from = new Date(`${month}-01T00:00:00.000Z`)
+  return { from, until: new Date(`${monthOf(from, 1)}-01T00:00:00.000Z`) }
+}
+
+/**
+ * The days to compare with: the month before; of a month that is not over, as many of its days, so that a part is not
+ * compared with a whole.
+ */
+export function spanBefore({ from, until }: Span, now: Date): Span {
+  const before = spanOfMonth(monthOf(from, -1))
+  if (now >= until) return before
+  const days = Math.ceil((now.getTime() - from.getTime()) / DAY)
+  const end = Math.min(before.until.getTime(), before.from.getTime() + days * DAY)
+  return { from: before.from, until: new Date(end) }
+}
+
+/** The key of a line in a grouping. */
+export function keyOf(line: Spend, grouping: Grouping): string {
+  if (grouping === 'app') return line.appId
+  if (grouping === 'policy') return line.policyId ?? ''
+  return grouping === 'chain' ? String(line.chainId) : line.day
+}
+
+/** Lines by what they have in common, in the order in which they first came. */
+export function groupsOf(
+  lines: readonly Spend[],
+  grouping: Grouping,
+): ReadonlyMap<string, readonly Spend[]> {
+  const groups = new Map<string, Spend[]>()
+  for (const line of lines) {
+    const key = keyOf(line, grouping)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [line])
+    else group.push(line)
+  }
+  return groups
+}

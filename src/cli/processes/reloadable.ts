@@ -1,0 +1,94 @@
+import type { Logger } from 'pino'
+import { ConfigError } from '../../base/errors/configError.js'
+import type { ChainDefinition } from '../../chain/definition/chainDefinition.js'
+import type { Reloaded } from '../../config/instance.js'
+import type { LoadedConfig } from '../../config/loadConfig.js'
+import type { OptionName } from '../../config/options.js'
+import { resolveChains } from '../../config/resolveChains.js'
+import type { Service } from '../../service/startServer.js'
+import type { ServiceLogger } from '../createLogger.js'
+
+/** Settings that a reload applies. All others count from the next start on. */
+const applied: readonly OptionName[] = ['chains', 'logLevel']
+
+/** The configuration of a running service, which can be read again. */
+export type Reloadable = {
+  current(): LoadedConfig
+  /** Throws ConfigError; the service then goes on as it was. */
+  reload(): Promise<Reloaded>
+  /** From now on a reload changes this service. */
+  serves(server: Pick<Service, 'reload'>, devChain: ChainDefinition | undefined): void
+  /** Stops reacting to SIGHUP. */
+  close(): void
+}
+
+/**
+ * Reads the configuration again at SIGHUP, or when it is asked to. Reloads follow each other; one that comes before the
+ * service runs does nothing, for the service starts with what the file says then.
+ */
+export function createReloadable(
+  loaded: LoadedConfig,
+  reread: () => LoadedConfig,
+  { logger, setLevel }: ServiceLogger,
+): Reloadable {
+  let current = loaded
+  let running:
+    | { server: Pick<Service, 'reload'>; devChain: ChainDefinition | undefined }
+    | undefined
+  let step: Promise<unknown> = Promise.resolve()
+
+  const apply = async (): Promise<Reloaded> => {
+    const none = { started: [], replaced: [], stopped: [], failed: [], replacesProcesses: false }
+    if (running === undefined) return { ...none, needRestart: [] }
+    const next = reread()
+    const { chains, role, logLevel } = next.config
+    const configured = resolveChains(chains, process.env, role)
+    const { devChain, server } = running
+    if (configured.length === 0 && devChain === undefined)
+      throw new ConfigError('The configuration names no chain any more; stop the service instead.')
+    if (logLevel !== current.config.logLevel) setLevel(logLevel)
+    const changes = await server.reload([...(devChain ? [devChain] : []), ...configured])
+    const needRestart = changedSettings(current, next).filter((name) => !applied.includes(name))
+    current = { ...current, config: { ...current.config, chains, logLevel } }
+    report(logger, { ...changes, needRestart, replacesProcesses: false })
+    return { ...changes, needRestart, replacesProcesses: false }
+  }
+  const reload = (): Promise<Reloaded> => {
+    const next = step.then(apply)
+    step = next.catch(() => undefined)
+    return next
+  }
+  const onSignal = () => {
+    reload().catch((error: Error) =>
+      logger.error(
+        { reason: error.message },
+        'the configuration was not reloaded: the service goes on as it was',
+      ),
+    )
+  }
+  process.on('SIGHUP', onSignal)
+  return {
+    current: () => current,
+    reload,
+    serves: (server, devChain) => {
+      running = { server, devChain }
+    },
+    close: () => process.off('SIGHUP', onSignal),
+  }
+}
+
+function changedSettings(before: LoadedConfig, after: LoadedConfig): readonly OptionName[] {
+  const text = (value: unknown) => JSON.stringify(value)
+  return (Object.keys(after.config) as OptionName[]).filter(
+    (name) => text(before.config[name]) !== text(after.config[name]),
+  )
+}
+
+function report(logger: Logger, { failed, needRestart, ...changes }: Reloaded): void {
+  const { started, replaced, stopped } = changes
+  logger.info({ started, replaced, stopped }, 'the configuration was reloaded')
+  for (const { chainId, reason } of failed)
+    logger.error({ chainId, reason }, 'a chain is not served as it is configured now')
+  if (needRestart.length > 0)
+    logger.warn({ settings: needRestart }, 'these settings count from the next start on')
+}
