@@ -7,7 +7,7 @@ import { emitOperationEvents } from '../../db/events.js'
 import type { Schema } from '../../db/schema.generated.js'
 import { claimOperations, type Drop } from '../../mempool/pool/operations.js'
 import { dropSuccessors } from '../../mempool/pool/successors.js'
-import type { BundleKind, NewAttempt } from './bundles.js'
+import { type BundleKind, type NewAttempt, rememberRaw } from './bundles.js'
 
 type BundleState = Schema['bundles']['state']
 
@@ -230,6 +230,7 @@ async function insertAttempt(
   bundleId: bigint,
   attempt: NewAttempt,
 ): Promise<void> {
+  rememberRaw(attempt)
   await db
     .insertInto('bundle_transactions')
     .values({
