@@ -69,6 +69,7 @@ async function runs(): Promise<number> {
 
 /** Fails where more work was done than `most`; the message has all of it. */
 function expectAtMost(work: object, most: Readonly<Record<string, number>>): void {
+  console.log(JSON.stringify(work))
   const over = Object.entries(work).filter(([name, done]) => done > (most[name] ?? 0))
   expect(over, JSON.stringify(work)).toEqual([])
 }

@@ -54,6 +54,7 @@ const still: Readonly<Record<string, string>> = {
   purser_relay_bundles_total: 'there is no relay',
   purser_reorg_depth_blocks: 'no block is replaced',
   'purser_validations_compared_total{outcome="differs"}': 'our EVM and the node agree',
+  'purser_validations_recalled_total{outcome="differs"}': 'the same state gives the same verdict',
   purser_webhook_circuits_opened_total: 'the webhook answers',
 }
 

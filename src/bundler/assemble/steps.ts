@@ -145,8 +145,12 @@ export async function passSecondValidation(
   { head, entryPoint, waiting }: Assembly,
   selected: readonly StoredOperation[],
 ): Promise<readonly StoredOperation[]> {
+  const operations = selected.map(({ operation }) => operation)
+  const known = await context.engine.recall(entryPoint, operations)
   const results = await Promise.all(
-    selected.map((stored) => validateAgain(context, entryPoint, head, stored)),
+    selected.map((stored) =>
+      validateAgain(context, entryPoint, head, stored, known.get(stored.operation)),
+    ),
   )
   for (const { kind, stored } of results) if (kind === 'wait') waiting.add(stored.hash)
   await countFailures(
