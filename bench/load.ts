@@ -48,7 +48,11 @@ async function measureOwn(chain: LoadChain, options: LoadOptions): Promise<LoadF
       chain: () => (chain.pid === undefined ? [] : [chain.pid]),
       load: ownPids,
     }
-    return await runLoad(chain, { url: service.url, watched, commits: service.commits }, options)
+    return await runLoad(
+      chain,
+      { url: service.url, watched, countWork: service.countWork },
+      options,
+    )
   } finally {
     if (options.watchers > 0)
       console.log(`${options.watchers} watchers were told ${watchers.told()} changes`)
@@ -64,17 +68,18 @@ async function countTraffic(chain: LoadChain, options: LoadOptions): Promise<Nod
     const service = await serviceOn(chain, proxy.url, options)
     try {
       let counted: ReturnType<typeof proxy.counts> | undefined
-      let rounds = 0
       // The accounts of the runs before exist already: other ones here.
       const seed = `${options.seed} counted`
-      const commits = async () => {
-        const now = proxy.counts()
-        if (rounds++ === 1) counted = now
-        return 0
+      const countWork = async () => {
+        proxy.counts()
+        return async () => {
+          counted = proxy.counts()
+          return undefined
+        }
       }
       await runLoad(
         chain,
-        { url: service.url, watched: {}, commits },
+        { url: service.url, watched: {}, countWork },
         { ...options, seed, runs: 1 },
       )
       if (counted === undefined) throw new Error('nothing was counted')
@@ -115,11 +120,7 @@ try {
   const figures =
     options.target === undefined
       ? await measureOwn(chain, options)
-      : await runLoad(
-          chain,
-          { url: options.target, watched: { load: ownPids }, commits: undefined },
-          options,
-        )
+      : await runLoad(chain, { url: options.target, watched: { load: ownPids } }, options)
   printReport(title, figures)
   const traffic = options.target === undefined ? await countTraffic(chain, options) : undefined
   if (traffic) {

@@ -77,12 +77,11 @@ async function fill(database: Database, appId: string): Promise<void> {
       case when i % 50 <> 0 then (select min(id) from bundles) + (i - 1) / ${PER_BUNDLE} end, r.at, r.at
     from ${rows}`.execute(database)
   await sql`insert into inclusions (chain_id, user_op_hash, entry_point, sender, nonce, paymaster, success,
-      actual_gas_cost, actual_gas_used, reason, transaction_hash, block_number, block_hash, log_index,
-      logs, block_time)
+      actual_gas_cost, actual_gas_used, reason, transaction_hash, block_number, block_hash, first_log,
+      log_index, block_time)
     select ${CHAIN}, hash, entry_point, sender, nonce, paymaster, nonce % 100 <> 1, 5, 5, '0x',
       '0xff' || lpad(to_hex((nonce::int - 1) / ${PER_BUNDLE} + 1), 62, '0'),
-      (nonce::int - 1) / ${PER_BUNDLE} + 1, '0x', 0,
-      jsonb_build_array(md5(hash), md5(sender), md5(hash || 'x'), md5(hash || 'y')), received_at
+      (nonce::int - 1) / ${PER_BUNDLE} + 1, '0x', 0, 0, received_at
     from operations where state = 'included'`.execute(database)
   await sql`insert into decisions (id, app_id, chain_id, entry_point, sender, nonce, user_op_hash, sponsored,
       code, message, max_cost, valid_after, valid_until, created_at)

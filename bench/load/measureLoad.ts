@@ -1,5 +1,6 @@
 import type { Hex } from 'viem'
 import type { EntryPoint } from '../../src/erc4337/entryPoint.js'
+import type { DatabaseWork } from '../../test/support/database/databaseWork.js'
 import { type Fleet, mapConcurrent, type Prepared } from './fleet.js'
 import type { LoadOptions } from './loadOptions.js'
 import { cpuBetween, type Usage, usageOf } from './processUsage.js'
@@ -28,7 +29,8 @@ export type LoadFigures = {
   readonly cpuPerOperation: Readonly<Record<string, number>>
   /** Bytes after the run, by group of processes. */
   readonly residentBytes: Readonly<Record<string, number>>
-  readonly commitsPerOperation: number | undefined
+  /** Work of the database per operation, which does not depend on how busy the machine is. */
+  readonly work: DatabaseWork | undefined
 }
 
 type Context = {
@@ -37,7 +39,7 @@ type Context = {
   readonly entryPoint: EntryPoint
   readonly fleet: Fleet
   readonly watched: Watched
-  readonly commits: (() => Promise<number>) | undefined
+  readonly countWork: (() => Promise<() => Promise<DatabaseWork | undefined>>) | undefined
 }
 
 /** How many requests the latencies of one client are taken from. */
@@ -49,15 +51,15 @@ const SAMPLES = 100
  */
 export async function measureLoad(
   context: Context,
-  { operations: count, concurrency }: Pick<LoadOptions, 'operations' | 'concurrency'>,
+  { operations, concurrency }: Pick<LoadOptions, 'operations' | 'concurrency'>,
 ): Promise<LoadFigures> {
   const { node, bundler, entryPoint, fleet } = context
-  const prepared = await fleet.operations(count)
+  const prepared = await fleet.operations(operations)
   const alone = await fleet.operations(SAMPLES)
   const sponsorTimes = fleet.sponsorTimes()
   const inclusions = await watchInclusions(node, entryPoint.address)
   try {
-    const commitsBefore = await context.commits?.()
+    const count = await context.countWork?.()
     const before = read(context.watched)
     const start = performance.now()
     const sentAt = new Map<Hex, number>()
@@ -68,7 +70,7 @@ export async function measureLoad(
     const accepted = performance.now()
     await inclusions.all(prepared.map(({ hash }) => hash))
     const after = read(context.watched)
-    const commitsAfter = await context.commits?.()
+    const work = await count?.()
     const hashes = prepared.map(({ hash }) => hash)
     const included = Math.max(...hashes.map((hash) => inclusions.seen.get(hash) ?? 0))
     const bundles = inclusions.bundles.size
@@ -82,9 +84,9 @@ export async function measureLoad(
       bundler.call('eth_getUserOperationReceipt', [hashes[i % hashes.length]]),
     )
     return {
-      operations: count,
-      acceptedPerSecond: perSecond(count, accepted - start),
-      includedPerSecond: perSecond(count, included - start),
+      operations,
+      acceptedPerSecond: perSecond(operations, accepted - start),
+      includedPerSecond: perSecond(operations, included - start),
       send: latencyOf(sendTimes),
       inclusion: latencyOf(
         hashes.map((hash) => (inclusions.seen.get(hash) ?? 0) - (sentAt.get(hash) ?? 0)),
@@ -93,16 +95,13 @@ export async function measureLoad(
       receipt: latencyOf(receipts),
       sponsor: sponsorTimes.length > 0 ? latencyOf(sponsorTimes) : undefined,
       sendAlone: latencyOf(aloneTimes),
-      operationsPerBundle: count / bundles,
+      operationsPerBundle: operations / bundles,
       cpuPerOperation: mapValues(after, (usage, name) => {
         const used = cpuBetween(before[name] ?? usageOf([]), usage)
-        return (used * 1_000) / count
+        return (used * 1_000) / operations
       }),
       residentBytes: mapValues(after, ({ residentBytes }) => residentBytes),
-      commitsPerOperation:
-        commitsBefore !== undefined && commitsAfter !== undefined
-          ? (commitsAfter - commitsBefore) / count
-          : undefined,
+      work: work && perOperation(work, operations),
     }
   } finally {
     await inclusions.stop()
@@ -135,6 +134,18 @@ function merge(values: readonly unknown[]): unknown {
       merge(values.map((value) => (value as Record<string, unknown>)[key])),
     ]),
   )
+}
+
+function perOperation(work: DatabaseWork, operations: number): DatabaseWork {
+  const { statements, planned, commits, wal, indexEntries } = work
+  const per = (count: number) => count / operations
+  return {
+    statements: per(statements),
+    planned: per(planned),
+    commits: per(commits),
+    wal: per(wal),
+    indexEntries: per(indexEntries),
+  }
 }
 
 function read(watched: Watched): Readonly<Record<string, Usage>> {

@@ -1,10 +1,14 @@
 import { writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { sql } from 'kysely'
 import { devKey } from '../../src/cli/devnet/devKeys.js'
 import { type Database, openDatabase } from '../../src/db/database.js'
 import { startEmbeddedPostgres } from '../../src/db/embedded/embeddedPostgres.js'
 import type { Version } from '../../src/erc4337/entryPoint.js'
+import {
+  countWork,
+  prepareCounting,
+  type WorkCount,
+} from '../../test/support/database/databaseWork.js'
 import { silent } from '../../test/support/logger.js'
 import { descendantsOf } from '../../test/support/service/processes.js'
 import {
@@ -31,8 +35,8 @@ export type OwnService = {
   readonly appId: string
   /** The stream of the app's changes, and the token for it. */
   readonly stream: { readonly url: string; readonly authToken: string }
-  /** Transactions that the database has committed so far. */
-  commits(): Promise<number>
+  /** Counts the work of the database from now on. */
+  countWork(): Promise<WorkCount>
   close(): Promise<void>
 }
 
@@ -85,6 +89,7 @@ export async function startOwnService(options: ServiceOptions): Promise<OwnServi
       await command('tank', 'mode', ...tank, '--mode', 'native')
       await command('tank', 'credit', ...tank, ...amount, '--reference', 'bench')
     }
+    await prepareCounting(folder)
     const shared = processes > 1 ? await startEmbeddedPostgres(folder, silent) : undefined
     const cluster = encodeURIComponent(join(folder, 'postgres/cluster'))
     const together = {
@@ -111,11 +116,7 @@ export async function startOwnService(options: ServiceOptions): Promise<OwnServi
       database,
       appId: app,
       stream: { url: `${urlOf(service)}/admin/v1/apps/${app}/stream`, authToken },
-      async commits() {
-        const { rows } = await sql<{ commits: string }>`
-          select sum(xact_commit) as commits from pg_stat_database`.execute(database)
-        return Number(rows[0]?.commits)
-      },
+      countWork: () => countWork(database),
       async close() {
         await database.destroy()
         if (shared) await service.end('SIGTERM')

@@ -24,9 +24,9 @@ function rowsOf(figures: LoadFigures): readonly (readonly [string, string])[] {
     ...Object.entries(figures.residentBytes).map(
       ([name, bytes]) => [`resident memory, ${name}`, `${(bytes / 1e6).toFixed(0)} MB`] as const,
     ),
-    ...(figures.commitsPerOperation === undefined
-      ? []
-      : [['commits per operation', figures.commitsPerOperation.toFixed(3)] as const]),
+    ...Object.entries(figures.work ?? {}).map(
+      ([name, count]) => [`per operation: ${name}`, count.toFixed(3)] as const,
+    ),
   ]
 }
 

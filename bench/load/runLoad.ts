@@ -1,4 +1,5 @@
 import type { Hex } from 'viem'
+import type { DatabaseWork } from '../../test/support/database/databaseWork.js'
 import { createEntryPoint } from '../../src/erc4337/createEntryPoint.js'
 import { createFleet, type Fleet, mapConcurrent } from './fleet.js'
 import type { LoadChain } from './loadChain.js'
@@ -10,7 +11,7 @@ import { watchInclusions } from './watchInclusions.js'
 type Target = {
   readonly url: string
   readonly watched: Watched
-  readonly commits: (() => Promise<number>) | undefined
+  readonly countWork?: (() => Promise<() => Promise<DatabaseWork | undefined>>) | undefined
 }
 
 /** Accounts are created by operations, which warms up whatever is measured; then the runs. */
@@ -41,10 +42,12 @@ export async function runLoad(
     })
     await createAccounts({ node, bundler, entryPoint, fleet, concurrency })
     fleet.sponsorTimes()
-    const { watched, commits } = target
+    const { watched, countWork } = target
     const runs: LoadFigures[] = []
     for (let run = 0; run < options.runs; run++)
-      runs.push(await measureLoad({ node, bundler, entryPoint, fleet, watched, commits }, options))
+      runs.push(
+        await measureLoad({ node, bundler, entryPoint, fleet, watched, countWork }, options),
+      )
     return medianOf(runs)
   } finally {
     await node.close()

@@ -286,6 +286,19 @@ const surroundings: readonly Alert[] = [
     at: '7m',
   },
   {
+    name: 'PurserReadSetDiffers',
+    expr: `increase(${series('purser_validations_recalled_total', { outcome: '="differs"' })}[1h]) > 0`,
+    after: '0m',
+    severity: 'page',
+    summary:
+      'A validation on chain {{ $labels.chain }} depends on more than the state it was compared by.',
+    firing: [
+      samples(`purser_validations_recalled_total{${CHAIN}, outcome="differs"}`, '0x20 1x20'),
+    ],
+    quiet: [samples(`purser_validations_recalled_total{${CHAIN}, outcome="same"}`, '0+5x40')],
+    at: '7m',
+  },
+  {
     name: 'PurserCircuitOpened',
     expr: `increase(${series('purser_webhook_circuits_opened_total')}[10m]) > 0`,
     after: '0m',

@@ -328,6 +328,10 @@ const chosenRows: readonly Row[] = [
             legend: 'compared: {{outcome}}',
           },
           {
+            expr: perSecond('outcome', series('purser_validations_recalled_total', chain)),
+            legend: 'before a bundle: {{outcome}}',
+          },
+          {
             expr: perSecond('outcome', series('purser_bundle_gas_compared_total', chain)),
             legend: 'gas: {{outcome}}',
           },

@@ -18,7 +18,7 @@ export type BundlingContext = {
   readonly entryPoints: readonly EntryPoint[]
   readonly database: Database
   readonly node: NodeClient
-  readonly engine: Pick<ChainEngine, 'validate' | 'execute' | 'replay'>
+  readonly engine: Pick<ChainEngine, 'validate' | 'execute' | 'replay' | 'remember' | 'recall'>
   readonly rules: RuleSettings
   /** The keys that send bundles. */
   readonly signers: readonly ExecutorSigner[]

@@ -6,7 +6,7 @@ import type { ChainMetrics } from '../base/metrics/metrics.js'
 import type { ConditionalSending, PrivateSending } from '../chain/definition/chainDefinition.js'
 import { createNodeClient, type NodeClient, type NodeClientOptions } from '../chain/nodeClient.js'
 import { NodeRpcError, NodeUnavailableError } from '../chain/nodeErrors.js'
-import type { BundleAttempt } from './outbox/bundles.js'
+import type { BundleAttempt, NewAttempt } from './outbox/bundles.js'
 import { type BroadcastResult, classifyRefusal } from './send/attempts.js'
 
 /** The second parameter of eth_sendRawTransactionConditional (ERC-7796). */
@@ -33,7 +33,7 @@ export type Relay = {
    * outdated. Its word ends no bundle: whatever it refuses may go publicly later. `until`: the last block for which it shall try.
    */
   offer(
-    attempt: BundleAttempt,
+    attempt: BundleAttempt & Pick<NewAttempt, 'raw'>,
     until: bigint,
     conditions: () => Promise<SendingConditions>,
   ): Promise<BroadcastResult>
@@ -92,7 +92,7 @@ export function createRelay(
     answers.set(hash, { answer, isNowhere: wasNowhere && answer === 'refused' })
   }
 
-  async function ask({ raw }: BundleAttempt, until: bigint, conditions: SendingConditions) {
+  async function ask(raw: Hex, until: bigint, conditions: SendingConditions) {
     if (way === 'conditional')
       return receiver.request<unknown>('eth_sendRawTransactionConditional', [raw, conditions])
     if (!cancels) return receiver.request<unknown>('eth_sendRawTransaction', [raw])
@@ -107,7 +107,8 @@ export function createRelay(
       const isTaken = answers.get(attempt.hash)?.answer === 'taken'
       if (isTaken && way === 'private') return { kind: 'sent' }
       try {
-        const result = await ask(attempt, until, way === 'conditional' ? await conditions() : {})
+        const conditional = way === 'conditional' ? await conditions() : {}
+        const result = await ask(attempt.raw, until, conditional)
         if (typeof result === 'string' && result.toLowerCase() === attempt.hash) {
           note(attempt, 'taken')
           return { kind: 'sent' }

@@ -17,7 +17,7 @@ import { operationsInBundle } from '../mempool/pool/operations.js'
 import type { BundlingContext } from './bundlingContext.js'
 import { assessBundle } from './fees/assessBundle.js'
 import { takeoverFees } from './fees/bundleFees.js'
-import { type OpenBundle, rawTransactions } from './outbox/bundles.js'
+import { type OpenBundle, rawTransaction, rawTransactions } from './outbox/bundles.js'
 import { newestAttempt } from './send/lanes.js'
 
 /**
@@ -96,8 +96,9 @@ export async function isOvertaken(
   const entryPoint = entryPoints.find(({ address }) => address === bundle.entryPoint)
   const price = await dataPriceAt(node, definition.dataFee, head)
   if (price === undefined || entryPoint === undefined || newest.noop) return false
-  const { data = '0x', gas = 0n } = parseTransaction(newest.raw)
-  const charged = dataCostOfRaw(price, newest.raw, gas)
+  const raw = await rawTransaction(database, definition.chainId, newest.hash)
+  const { data = '0x', gas = 0n } = parseTransaction(raw)
+  const charged = dataCostOfRaw(price, raw, gas)
   if (charged === undefined) return false
   const takenBack = costOfNothing(entryPoint, price, head, takeoverFees(newest, fast))
   const shortBy = { ...charged, wei: greatest(charged.wei - takenBack, 0n) }

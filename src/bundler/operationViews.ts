@@ -13,7 +13,7 @@ import type { Operation } from '../erc4337/operation.js'
 import { findOperation, type StoredOperation } from '../mempool/pool/operations.js'
 import type { BundlingContext } from './bundlingContext.js'
 import { attemptsOf, latestAttempt, minedTransaction } from './outbox/bundles.js'
-import { findInclusion, findReceipt } from './outbox/inclusions.js'
+import { findInclusion, findReceipt, type StoredInclusion } from './outbox/inclusions.js'
 import { type FoundInclusion, searchInclusion } from './settle/readEvents.js'
 import { settleFound } from './settle/settleReceipts.js'
 
@@ -138,10 +138,9 @@ export async function operationReceipt(
   for (;;) {
     const stored = await findInclusion(context.database, chainId, hash)
     if (stored === undefined) break
-    const { outcome, entryPoint, transactionHash, blockHash } = stored
+    const { transactionHash, blockHash } = stored
     const receipt = await context.receipts(transactionHash, blockHash)
-    if (receipt)
-      return toReceipt(context, { outcome, entryPoint: { address: entryPoint }, receipt })
+    if (receipt) return storedReceipt(context, stored, receipt)
     // Between the two reads a reorg moved it to another block, or undid it.
     if (blockHash === readBefore)
       throw new Error(`${transactionHash} is stored without its receipt`)
@@ -153,6 +152,21 @@ export async function operationReceipt(
   if (inclusion === undefined) return undefined
   await correctBooks(context, inclusion)
   return toReceipt(context, inclusion)
+}
+
+function storedReceipt(
+  context: ViewContext,
+  { outcome, entryPoint: address, logs: [first, last] }: StoredInclusion,
+  receipt: TransactionReceipt,
+): OperationReceipt {
+  const logs = receipt.logs.filter(({ logIndex }) => logIndex >= first && logIndex <= last)
+  const event = logs.at(-1)
+  if (event === undefined) throw new Error(`the receipt of ${outcome.userOpHash} has no event`)
+  return toReceipt(context, {
+    outcome: { ...outcome, event, logs },
+    entryPoint: { address },
+    receipt,
+  })
 }
 
 /**

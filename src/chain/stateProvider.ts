@@ -63,6 +63,8 @@ export type StateProvider = {
   withStateBefore: WithStateBefore
   /** The same as `withState` by the rules of the fork that is near; by those of now where none is. */
   withComingRules: WithState
+  /** The known head, with these parts of its state read. Throws BlockGone where the node has left it. */
+  read(reads: readonly Miss[]): Promise<KnownBlock>
   /** The forks whose rules may hold soon: that of now, and before it changes the one that is announced and an hour away at most. */
   forks(): readonly Fork[]
   /** The rules that were detected last. */
@@ -113,6 +115,12 @@ export async function createStateProvider(context: StateProviderContext): Promis
       executeFrom(provider, await heads.refresh(), newView, hints, attempt),
     withComingRules: async (hints, attempt) =>
       executeFrom(provider, heads.current(), comingView, hints, attempt),
+    async read(reads) {
+      const view = await sharedView(provider, heads.current())
+      if ((await view.fetch(reads)) && !provider.dated.rules.readsByHash)
+        await requireCanonical(provider, view.head)
+      return view
+    },
     forks: () => forksAt(provider, Math.max(heads.current().timestamp, unixNow())),
     rules: () => provider.dated.rules,
     withStateBefore: (hash, hints, attempt) => executeBefore(provider, hash, hints, attempt),

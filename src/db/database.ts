@@ -54,15 +54,16 @@ export function clientConfig(connection: Connection): pg.ClientConfig {
 }
 
 /**
- * How the server plans the statements of a pool. `hot`: the statements of each operation are planned once,
- * maybe while their tables are almost empty, so only plans by an index are allowed, which stay good when
- * the tables grow. `ordinary`: lists, exports and changes by an administrator vary with their filters;
+ * How the server plans the statements of a pool. `hot`: the statements of each operation are planned once on each
+ * connection, for any values (planning them for each call took longer than running them). The tables may be almost
+ * empty then, so only plans by an index are allowed, which stay good when the tables grow. A partial index serves such
+ * a statement only where its condition is in the text, not in a value. `ordinary`: lists, exports and changes by an administrator vary with their filters;
  * each is planned for its values, with the planner's defaults.
  */
 type Plans = 'hot' | 'ordinary'
 
 const planSettings: Readonly<Record<Plans, string>> = {
-  hot: `select set_config(name, 'off', false)
+  hot: `select set_config('plan_cache_mode', 'force_generic_plan', false), set_config(name, 'off', false)
     from unnest(array['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin', 'jit']) as name`,
   ordinary: `select set_config('plan_cache_mode', 'force_custom_plan', false),
     set_config('jit', 'off', false)`,
@@ -108,6 +109,8 @@ export function openDatabase(
     pipeline: true,
     max: size,
     connectionTimeoutMillis: 10_000,
+    // A new connection has to plan every statement again.
+    idleTimeoutMillis: 600_000,
     statement_timeout: 30_000,
     // A process that stands still inside a transaction must not keep what it locked.
     idle_in_transaction_session_timeout: 5_000,

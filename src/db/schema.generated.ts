@@ -205,8 +205,8 @@ export type Schema = {
     block_number: bigint
     block_hash: Hex
     block_time: Date
+    first_log: number
     log_index: number
-    logs: unknown
     uncovered_at: Date | null
   }
   invitations: {
@@ -288,16 +288,16 @@ export type Schema = {
     valid_until: bigint
     valid_until_block: Generated<bigint>
     operation: unknown
+    counted: Generated<Address[]>
+    seen_block: Generated<bigint>
+    first_validation: unknown
+    received_at: Generated<Date>
     state: 'pooled' | 'bundled' | 'included' | 'dropped' | 'replaced'
     reason_code: DropCode | null
     reason: string | null
     attempts: Generated<number>
     bundle_id: bigint | null
-    counted: Generated<Address[]>
-    seen_block: Generated<bigint>
-    first_validation: unknown
     cancel_requested_at: Date | null
-    received_at: Generated<Date>
     updated_at: Generated<Date>
   }
   payers: {

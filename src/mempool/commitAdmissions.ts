@@ -80,12 +80,13 @@ async function writeChanges(
   const staying = rows.filter(({ standing }) => standing.state === 'pooled')
   const leaving = rows.filter(({ standing }) => standing.state !== 'pooled')
   const hashesOf = (some: typeof rows) => some.map(({ entry }) => entry.hash)
+  const counted = staying.filter(({ entry }) => entry.counted.length > 0)
   const unseen = [...displaced.keys()]
   await Promise.all([
     displaceOperations(statements, chainId, displaced),
     putOperations(statements, chainId, rows, totals),
     emitOperationEvents(statements, chainId, [...unseen, ...hashesOf(leaving)]),
-    countReputations(statements, chainId, { seen: hashesOf(staying), unseen }),
+    countReputations(statements, chainId, { seen: hashesOf(counted), unseen }),
   ])
 }
 

@@ -118,11 +118,14 @@ export function createMempool(context: MempoolContext): Mempool {
     const hash = await hashToAdmit(context, entryPoint, op)
     // Before the validation begins: a block that comes while it runs is one that it has not seen.
     const headHash = heads.current().hash
-    const first = findValid(entryPoint, op, hash, options)
-    // An operation that was accepted before need not be valid any more. Its validation is awaited all
-    // the same: work behind an answer would not count among the admissions under way.
-    const [isKnown] = await Promise.all([isAccepted(hash), first.catch(() => {})])
-    if (isKnown) return hash
+    let valid: Admissible
+    try {
+      valid = await findValid(entryPoint, op, hash, options)
+    } catch (error) {
+      // An operation that was accepted before need not be valid any more.
+      if (await isAccepted(hash)) return hash
+      throw error
+    }
 
     const decide = ({ grant, facts }: Admissible): Promise<AdmissionDecision> => {
       const { validUntil, record, ...poolFacts } = facts
@@ -142,7 +145,6 @@ export function createMempool(context: MempoolContext): Mempool {
       }
       return commit({ entry, ...poolFacts })
     }
-    let valid = await first
     let decision = await decide(valid)
     if (dependsOnDeposits(decision) && (await heads.refresh()).hash !== headHash) {
       valid = await findValid(entryPoint, op, hash, options)

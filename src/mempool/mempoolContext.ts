@@ -5,6 +5,7 @@ import type { HeadFollower } from '../chain/headFollower.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import type { Database } from '../db/database.js'
 import type { Engine } from '../simulation/engine.js'
+import type { KnownValidations } from '../simulation/knownValidations.js'
 import type { ExpectedSizes } from './bundleSizes.js'
 
 /** The parts that admit operations to one chain's pool. */
@@ -13,7 +14,7 @@ export type MempoolContext = {
   readonly database: Database
   readonly node: NodeClient
   readonly heads: Pick<HeadFollower, 'current' | 'refresh'>
-  readonly engine: Engine
+  readonly engine: Engine & Pick<KnownValidations, 'remember'>
   readonly metrics: ChainMetrics
   readonly logger: Logger
   readonly sizes: ExpectedSizes

@@ -76,6 +76,7 @@ export async function requireValid(
   if (signature)
     throw toOperationError(await compareWithSigned(context, entryPoint, sent, signature, appId), op)
   requireRules(context, op, ruleCheck)
+  if (!tank) context.engine.remember(entryPoint, op, validation, ruleCheck.verdict)
   const next = {
     number: head.number + 1n,
     timestamp: Math.max(head.timestamp, unixNow()),

@@ -256,7 +256,7 @@ export type OperationRecord = {
   /** The bundles that it is or was in, with their transactions. */
   readonly bundles: readonly Selectable<Schema['bundles']>[]
   readonly transactions: readonly Omit<Selectable<Schema['bundle_transactions']>, 'raw'>[]
-  readonly inclusion: Omit<Selectable<Schema['inclusions']>, 'logs'> | undefined
+  readonly inclusion: Selectable<Schema['inclusions']> | undefined
   readonly decisions: readonly Pick<
     Selectable<Schema['decisions']>,
     'id' | 'sponsored' | 'code' | 'message' | 'created_at'

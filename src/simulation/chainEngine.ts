@@ -19,6 +19,7 @@ import { engineOnBothSides } from './inProcess/engineOnBothSides.js'
 import { createEngineOn } from './inProcess/inProcessEngine.js'
 import { replayBundle } from './inProcess/replayBundle.js'
 import type { BundleRun, BundleTransaction } from './inProcess/runBundle.js'
+import { createKnownValidations, type KnownValidations } from './knownValidations.js'
 import { createNodeEngine } from './node/nodeEngine.js'
 import { createNodeWatch } from './nodeWatch.js'
 import type { Simulations } from './simulations.js'
@@ -31,24 +32,29 @@ type ChainEngineContext = StateProviderContext & {
   readonly choice: EngineChoice
   readonly simulations: Simulations
   readonly metrics: ChainMetrics
-  /** Share (0 to 1) of our EVM's validations that the node repeats; see createNodeWatch. */
+  /** Share (0 to 1) of our EVM's validations that the node repeats, and of those recalled that are run again. */
   readonly comparedShare: number
   /** An operation that breaks these rules is not compared. */
   readonly rules: Pick<RuleSettings, 'limits' | 'stakePolicy'>
   readonly logger: Logger
 }
 
-export type ChainEngine = Engine & {
-  /** See `replayBundle`. Throws CannotSimulateError where our EVM is not used. */
-  replay(entryPoint: EntryPoint, blockHash: Hex, transaction: BundleTransaction): Promise<BundleRun>
-  /** The forks whose rules a bundle may meet that is sent soon: those of now, and those that are an hour away at most. */
-  forks(): readonly Fork[]
-  /** The fork that the chain announces; undefined where none is known. */
-  coming(): ComingFork | undefined
-  /** The reason why our EVM is not used; undefined while it is. */
-  trouble(): string | undefined
-  stop(): void
-}
+export type ChainEngine = Engine &
+  KnownValidations & {
+    /** See `replayBundle`. Throws CannotSimulateError where our EVM is not used. */
+    replay(
+      entryPoint: EntryPoint,
+      blockHash: Hex,
+      transaction: BundleTransaction,
+    ): Promise<BundleRun>
+    /** The forks whose rules a bundle may meet that is sent soon: those of now, and those that are an hour away at most. */
+    forks(): readonly Fork[]
+    /** The fork that the chain announces; undefined where none is known. */
+    coming(): ComingFork | undefined
+    /** The reason why our EVM is not used; undefined while it is. */
+    trouble(): string | undefined
+    stop(): void
+  }
 
 type Validator = Pick<Engine, 'validate'> & {
   /** The way a validation is made; by `outline` the node says its result only (see ObservedOutline). */
@@ -75,16 +81,16 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
   let trusted = new Set(agreed.map(({ entryPoint }) => entryPoint))
   const nodeTraces = agreed.some(({ by }) => by === 'trace')
   const watch =
-    nodeTraces &&
-    state &&
-    createNodeWatch({
-      node,
-      logger,
-      share: context.comparedShare,
-      metrics,
-      newestEngine: createEngineOn(state.withNewestState, simulations),
-      rules: context.rules,
-    })
+    nodeTraces && state
+      ? createNodeWatch({
+          node,
+          logger,
+          share: context.comparedShare,
+          metrics,
+          newestEngine: createEngineOn(state.withNewestState, simulations),
+          rules: context.rules,
+        })
+      : undefined
 
   /** Whether our EVM agrees is asked again by the rules that hold now: a fork that it does not know shows there only. */
   function onRules(rules: ChainRules, before: ChainRules): void {
@@ -114,7 +120,9 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
         const result = await validator.validate(entryPoint, op, override)
         if (watch && result.ok && validator.by === 'inProcess') {
           watch.compare(entryPoint, op, result.validation, override)
-          if (watch.isQuarantined(result.validation)) throw new CannotSimulateError(QUARANTINED)
+          const { observed } = result.validation
+          if (observed.kind === 'record' && watch.isQuarantined(observed.codeHashes))
+            throw new CannotSimulateError(QUARANTINED)
         }
         metrics.count('purser_validations_total', { engine: validator.by })
         return result
@@ -144,8 +152,22 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
     }
   }
 
+  const known =
+    state &&
+    createKnownValidations({
+      state,
+      engine: { validate },
+      isTrusted: ({ address }, codes) =>
+        choice !== 'node' && trusted.has(address) && !watch?.isQuarantined(codes),
+      share: context.comparedShare,
+      metrics,
+      logger,
+    })
+
   return {
     validate,
+    remember: (...validated) => known?.remember(...validated),
+    recall: async (...wanted) => (await known?.recall(...wanted)) ?? new Map(),
     forks: () => state?.forks() ?? ['osaka'],
     coming: () => state?.rules().next,
     execute: (entryPoint, ...rest) =>

@@ -6,6 +6,7 @@ import type { Operation } from '../erc4337/operation.js'
 import type { CodeHashes, Stakes } from '../erc4337/rules/index.js'
 import type { Validity } from '../erc4337/validationData.js'
 import type { ExecutionRecord, Fork } from '../evm/index.js'
+import type { ReadSet } from './readSet.js'
 
 export type { StateOverride }
 
@@ -26,6 +27,8 @@ export type ObservedRecord = {
   readonly codeHashes: CodeHashes
   /** wei that the paymaster has deposited; undefined without paymaster. */
   readonly deposit: bigint | undefined
+  /** All state that it depends on; absent where that is not known, or more than state. */
+  readonly readSet?: ReadSet | undefined
   /** The token that the paymaster takes, where it is a token tank of ours. */
   readonly paymentToken?: Address
 }

@@ -34,8 +34,8 @@ type NodeWatch = {
     validation: Validation,
     override?: StateOverride,
   ): void
-  /** Whether the node is to be believed about this validation, because it runs the code otherwise. */
-  isQuarantined(validation: Validation): boolean
+  /** Whether the node is to be believed about a validation that uses this code, because it runs it otherwise. */
+  isQuarantined(codes: CodeHashes): boolean
 }
 
 /** Comparisons under way at most: the node's other work must not wait for them. */
@@ -103,8 +103,7 @@ export function createNodeWatch(context: NodeWatchContext): NodeWatch {
           underWay--
         })
     },
-    isQuarantined: (validation) =>
-      isRecorded(validation) && quarantine.isQuarantined(validation.observed.codeHashes),
+    isQuarantined: quarantine.isQuarantined,
   }
 }
 

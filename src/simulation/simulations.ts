@@ -136,17 +136,18 @@ function createOperationRuns(
   let progressOn: KnownBlock | undefined
 
   async function passInline<Of extends Task>(known: KnownBlock, task: Of): Promise<TaskPass<Of>> {
-    const { state, touched } = trackState(known)
+    // A single run tracks what it touches itself, and is seldom repeated elsewhere.
+    const tracked = task.kind === 'run' ? undefined : trackState(known)
     const pass = await runInline(() => {
       const end = performance.now() + inline.milliseconds
       const allowance = {
         runSteps: inline.runSteps,
         mayGoOn: () => performance.now() < end,
       }
-      const ground = { block: known.block, known: state, override }
+      const ground = { block: known.block, known: tracked?.state ?? known, override }
       return runTask(ground, entryPoint, task, allowance)
     })
-    wanted.add(touched)
+    if (tracked) wanted.add(tracked.touched)
     return pass
   }
 

@@ -115,8 +115,9 @@ describe('operations in several bundles in flight', () => {
     await chain.round()
     // The block's builder takes the later bundle first.
     const [first] = await openBundles(postgres().database, chain.definition.chainId)
-    const [{ hash, raw }] = first!.attempts
-    await chain.anvil.request('anvil_dropTransaction', [hash])
+    const [attempt] = first!.attempts
+    const raw = await chain.signedBytes(attempt)
+    await chain.anvil.request('anvil_dropTransaction', [attempt.hash])
     await chain.anvil.request('evm_mine', [])
     await chain.anvil.request('eth_sendRawTransaction', [raw])
     const states = await finish([spoilt, spoils, other])

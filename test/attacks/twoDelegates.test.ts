@@ -286,9 +286,9 @@ describe('authorizations of one account', () => {
     const other = await admit(await attack(honest, { delegate, isDelegating: false }), '0.8')
     await world.round()
     await world.anvil.request('eth_sendRawTransaction', [await selfTransaction(sender)])
-    const [{ attempts }] = (await world.openBundles()).filter(({ attempts: [{ raw }] }) =>
-      raw.startsWith('0x04'),
-    ) as [Awaited<ReturnType<World['openBundles']>>[number]]
+    const bundles = await world.openBundles()
+    const raws = await Promise.all(bundles.map(({ attempts: [first] }) => world.signedBytes(first)))
+    const { attempts } = bundles.find((_, place) => raws[place]?.startsWith('0x04'))!
     await finish()
     const { status, gasUsed } = await world.tester.getTransactionReceipt({
       hash: attempts[0].hash,

@@ -56,7 +56,8 @@ describe.each(['0.8', '0.9'] as const)('authorizations in bundles of EntryPoint 
   }
   const openTransactions = async () => {
     const open = await bundling().openBundles()
-    return open.map(({ attempts }) => parseTransaction(attempts.at(-1)!.raw))
+    const newest = open.map(({ attempts }) => bundling().signedBytes(attempts.at(-1)!))
+    return (await Promise.all(newest)).map((raw) => parseTransaction(raw))
   }
 
   test('go each in a bundle of its own, which pays for itself and delegates its sender', async () => {

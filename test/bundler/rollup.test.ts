@@ -316,7 +316,8 @@ describe('on an OP-stack chain whose data fee moves', () => {
     await bundling.round()
     expect(new Set(await states(hashes))).toEqual(new Set(['bundled']))
     const [pending] = await openBundles(postgres().database, bundling.chainId)
-    const { hash, raw } = pending!.attempts[0]
+    const [{ hash }] = pending!.attempts
+    const raw = await bundling.signedBytes({ hash })
     // The node forgets it; at the next head everything costs L1 twenty times as much.
     await bundling.tester.dropTransaction({ hash })
     await setFee(20n)

@@ -36,7 +36,8 @@ describe('a bundle that the chain does not include', () => {
       await chain.round()
       return (await attempts()).length === 2
     })
-    const [first, second] = (await attempts()).map(({ raw }) => parseTransaction(raw))
+    const raws = await Promise.all((await attempts()).map(chain.signedBytes))
+    const [first, second] = raws.map((raw) => parseTransaction(raw))
     for (const fee of ['maxFeePerGas', 'maxPriorityFeePerGas'] as const)
       expect(second![fee]! * 8n).toBeGreaterThanOrEqual(first![fee]! * 9n)
     const { data, nonce, to, gas } = first!

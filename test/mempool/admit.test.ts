@@ -27,7 +27,7 @@ import type { Operation } from '../../src/erc4337/operation.js'
 import { createBundleSizes } from '../../src/mempool/bundleSizes.js'
 import { createMempool } from '../../src/mempool/createMempool.js'
 import { minimumReplacement } from '../../src/mempool/decideAdmission.js'
-import type { Engine } from '../../src/simulation/engine.js'
+import type { MempoolContext } from '../../src/mempool/mempoolContext.js'
 import { useDatabase } from '../support/database/database.js'
 import { openWorld, type World } from '../support/world/openWorld.js'
 import { settableAccountAbi } from '../support/world/settableAccounts.js'
@@ -178,7 +178,7 @@ describe('admission', () => {
       const sender = await ruled.createAccount()
       await ruled.admit(ruled.operation(sender))
       let comesNext = true
-      const engine: Engine = {
+      const engine: MempoolContext['engine'] = {
         ...context.engine,
         measure: () => Promise.reject(new Error('admission measures nothing')),
         async validate(...operation) {

@@ -109,10 +109,10 @@ async function includeIn(
   at: Date,
 ): Promise<void> {
   await sql`insert into inclusions (chain_id, user_op_hash, entry_point, sender, nonce, paymaster, success,
-      actual_gas_cost, actual_gas_used, reason, transaction_hash, block_number, block_hash, log_index,
-      logs, block_time)
+      actual_gas_cost, actual_gas_used, reason, transaction_hash, block_number, block_hash, first_log,
+      log_index, block_time)
     values (${chainId}, ${hash}, ${entryPoint}, ${alice}, ${nonce}, ${tank}, true, 1, 1, '0x',
-      ${transactionHash}, ${block}, '0x', 0, '[]', ${at})`.execute(database())
+      ${transactionHash}, ${block}, '0x', 0, 0, ${at})`.execute(database())
   await sql`insert into transaction_receipts (chain_id, hash, block_number, block_hash, receipt)
     values (${chainId}, ${transactionHash}, ${block}, '0x', '{}')
     on conflict do nothing`.execute(database())

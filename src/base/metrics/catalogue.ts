@@ -355,6 +355,12 @@ export const catalogue = {
     meaning: '`differs` must not happen: the code is left to the node from then on.',
     labels: { chain: CHAIN, outcome: ['agrees', 'differs', 'unanswered', 'skipped'] },
   },
+  purser_validations_recalled_total: {
+    kind: 'counter',
+    help: 'Validations before a bundle by whether the state that they read is the same as the first time.',
+    meaning: '`differs` must not happen: a run found something else on the same state.',
+    labels: { chain: CHAIN, outcome: ['same', 'changed', 'differs'] },
+  },
   purser_bundle_gas_compared_total: {
     kind: 'counter',
     help: 'Mined bundles by how the gas of their staked entities compares with its validation.',

@@ -13,7 +13,7 @@ import { bundleCharges, preVerificationGas } from '../../gas/preVerificationGas.
 import type { StoredOperation } from '../../mempool/pool/operations.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import { carriedOperation, pricedOperation } from '../fees/pricedOperation.js'
-import { type OpenBundle, openBundles } from '../outbox/bundles.js'
+import { type OpenBundle, openBundles, rawTransaction } from '../outbox/bundles.js'
 import { bundleCall, type Payee } from './bundleCall.js'
 import {
   banForFailures,
@@ -56,7 +56,7 @@ export async function passInFlight(
   if (simulated.length === 0) return simulated
   const open = (await openBundles(database, definition.chainId)).filter(carriesOperations)
   if (open.length === 0) return simulated
-  const flights = open.map(toFlight)
+  const flights = await Promise.all(open.map((bundle) => toFlight(context, bundle)))
   let kept = simulated
   while (kept.length > 0) {
     const obstacle = await findObstacle(context, assembly, { flights, kept })
@@ -82,9 +82,13 @@ function carriesOperations({ kind, attempts }: OpenBundle): boolean {
  */
 const knownFlights = new Lru<Hex, Flight>(16)
 
-function toFlight({ executor, entryPoint, attempts: [{ hash, raw }] }: OpenBundle): Flight {
+async function toFlight(
+  { database, definition }: BundlingContext,
+  { executor, entryPoint, attempts: [{ hash }] }: OpenBundle,
+): Promise<Flight> {
   const known = knownFlights.get(hash)
   if (known) return known
+  const raw = await rawTransaction(database, definition.chainId, hash)
   if (entryPoint === null) throw new Error('a bundle of operations has no EntryPoint')
   const { data = '0x', gas = 0n, authorizationList = [] } = parseTransaction(raw)
   const call = { from: executor, to: entryPoint, data, gas }
@@ -141,8 +145,12 @@ export async function passSecondValidation(
   { head, entryPoint, waiting }: Assembly,
   selected: readonly StoredOperation[],
 ): Promise<readonly StoredOperation[]> {
+  const operations = selected.map(({ operation }) => operation)
+  const known = await context.engine.recall(entryPoint, operations)
   const results = await Promise.all(
-    selected.map((stored) => validateAgain(context, entryPoint, head, stored)),
+    selected.map((stored) =>
+      validateAgain(context, entryPoint, head, stored, known.get(stored.operation)),
+    ),
   )
   for (const { kind, stored } of results) if (kind === 'wait') waiting.add(stored.hash)
   await countFailures(

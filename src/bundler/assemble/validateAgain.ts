@@ -16,14 +16,16 @@ import {
   type EntityRole,
   gasOfStaked,
   type SlotSets,
+  type Stakes,
   type Verdict,
   type Violation,
 } from '../../erc4337/rules/index.js'
 import { endsBefore } from '../../erc4337/validationData.js'
 import type { Drop, StoredOperation } from '../../mempool/pool/operations.js'
-import { tokenTankUse, withStakedTank } from '../../mempool/tokenTankUse.js'
+import { type TokenTankUse, tokenTankUse, withStakedTank } from '../../mempool/tokenTankUse.js'
 import { checkRules } from '../../simulation/checkRules.js'
 import type { Validation } from '../../simulation/engine.js'
+import type { KnownValidation } from '../../simulation/knownValidations.js'
 import { signatureFailure } from '../../simulation/operationFailure.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import { classifyFailure, roleOfFailure } from './failures.js'
@@ -49,14 +51,15 @@ type SecondValidation =
 /**
  * Validates a pooled operation once more before it goes into a bundle: the EntryPoint must still
  * accept it, all rules must hold again, and neither the code that it uses (COD-010) nor the length of
- * its context (EREP-055) may have changed since it was taken in. One that a token tank of ours charges
- * only afterwards is run whole. Node trouble is thrown.
+ * its context (EREP-055) may have changed since it was taken in. None of this is done for a `recalled` validation, which
+ * passed before on the same state. An operation that a token tank of ours charges only afterwards is run whole. Node trouble is thrown.
  */
 export async function validateAgain(
   context: BundlingContext,
   entryPoint: EntryPoint,
   head: Head,
   stored: StoredOperation,
+  recalled: KnownValidation | undefined,
 ): Promise<SecondValidation> {
   const { engine, rules, logger, database, definition } = context
   const { hash, operation } = stored
@@ -64,16 +67,11 @@ export async function validateAgain(
   if (rules.mode === 'off' && tank === undefined)
     return { kind: 'valid', stored, accessed: undefined }
   try {
-    const validated = await engine.validate(entryPoint, operation)
-    const { chainId } = definition
-    const failure = validated.ok
-      ? signatureFailure(validated.validation, { entryPoint, chainId, hash })
-      : validated.failure
-    if (failure) return await failed(context, entryPoint, head, stored, failure)
-    if (!validated.ok) throw new Error('a refusal has no failure')
+    const validated = (tank ? undefined : recalled) ?? (await run(context, entryPoint, stored))
+    if ('failure' in validated)
+      return await failed(context, entryPoint, head, stored, validated.failure)
     const { validation } = validated
     const { validAfter, validUntil, blocks } = validation
-    const observed = withStakedTank(validation.observed, tank, rules.stakePolicy)
     if (validAfter > head.timestamp || blocks.after > head.number) return { kind: 'wait', stored }
     const last = await bundlingHorizon(context.node, head, definition)
     if (endsBefore(validation, last)) {
@@ -89,9 +87,10 @@ export async function validateAgain(
         responsible: undefined,
       }
     }
-    const { violations, verdict } = checkRules(entryPoint, operation, observed, rules)
-    const [violation] = [...violations, ...changesSince(stored, validation, verdict)]
-    if (violation) return violated(stored, violation)
+    const judged =
+      'stakes' in validated ? validated : judge(context, entryPoint, stored, tank, validated)
+    if ('violation' in judged) return violated(stored, judged.violation)
+    const { verdict, stakes } = judged
     if (verdict === undefined && rules.mode === 'full') {
       logger.warn({ op: hash }, 'an operation waits: it can be checked by some rules only')
       return { kind: 'wait', stored }
@@ -107,7 +106,9 @@ export async function validateAgain(
     if (coveredTo !== undefined && coveredTo < head.baseFee) return uncovered(stored, coveredTo)
     // A tank of ours answers to nobody for the gas that it uses.
     const watched = verdict?.entities.filter(({ role }) => !(tank && role === 'paymaster')) ?? []
-    context.gasWatch?.note(hash, gasOfStaked(watched, observed.stakes, rules.stakePolicy))
+    context.gasWatch?.note(hash, gasOfStaked(watched, stakes, rules.stakePolicy))
+    if (!('stakes' in validated || tank))
+      engine.remember(entryPoint, operation, validated.validation, verdict)
     return { kind: 'valid', stored: { ...stored, mostCharged }, accessed: verdict?.accessed }
   } catch (error) {
     const isLost = error instanceof SimulationLostError
@@ -120,6 +121,35 @@ export async function validateAgain(
     logger.warn(facts, 'an operation waits: it cannot be validated again')
     return { kind: 'wait', stored }
   }
+}
+
+/** The validation of a run in which the EntryPoint accepts the operation, else its failure. */
+async function run(
+  { engine, definition: { chainId } }: BundlingContext,
+  entryPoint: EntryPoint,
+  { hash, operation }: StoredOperation,
+): Promise<{ readonly validation: Validation } | { readonly failure: Failure }> {
+  const validated = await engine.validate(entryPoint, operation)
+  if (!validated.ok) return { failure: validated.failure }
+  const { validation } = validated
+  const failure = signatureFailure(validation, { entryPoint, chainId, hash })
+  return failure ? { failure } : { validation }
+}
+
+/** What the rules find in a run, or the first of them that is broken. */
+function judge(
+  { rules }: BundlingContext,
+  entryPoint: EntryPoint,
+  stored: StoredOperation,
+  tank: TokenTankUse | undefined,
+  { validation }: { readonly validation: Validation },
+):
+  | { readonly verdict: Verdict | undefined; readonly stakes: Stakes }
+  | { readonly violation: Violation } {
+  const observed = withStakedTank(validation.observed, tank, rules.stakePolicy)
+  const { violations, verdict } = checkRules(entryPoint, stored.operation, observed, rules)
+  const [violation] = [...violations, ...changesSince(stored, validation, verdict)]
+  return violation ? { violation } : { verdict, stakes: observed.stakes }
 }
 
 /** The drop of an operation that reverts now, or leaves its tank without the tokens: the tank would pay. */

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Address, Hex } from 'viem'
 import { compareBigints } from '../../base/bigints.js'
+import { Lru } from '../../base/lru.js'
 import type { Database } from '../../db/database.js'
 import type { Schema } from '../../db/schema.generated.js'
 
@@ -9,7 +10,6 @@ export type BundleKind = Schema['bundles']['kind']
 /** A signed transaction of a bundle; a bundle has one per fee level, all with the same nonce. */
 export type BundleAttempt = {
   readonly hash: Hex
-  readonly raw: Hex
   /** wei per gas */
   readonly maxFeePerGas: bigint
   readonly maxPriorityFeePerGas: bigint
@@ -47,7 +47,10 @@ export type OpenBundle = {
   readonly attempts: readonly [BundleAttempt, ...BundleAttempt[]]
 }
 
-export type NewAttempt = Omit<BundleAttempt, 'age'>
+export type NewAttempt = Omit<BundleAttempt, 'age'> & {
+  /** The signed bytes. Lists leave them out: they are as long as all operations together. */
+  readonly raw: Hex
+}
 
 /** Open bundles of a chain with all their attempts, in nonce order. */
 export function openBundles(db: Database, chainId: number): Promise<OpenBundle[]> {
@@ -78,7 +81,7 @@ async function bundlesWhere(
     .select(['b.id', 'b.kind', 'b.entry_point', 'b.executor', 'b.nonce', 'b.operation_count'])
     .select(['inside.waiting', 'inside.cancel', 't.noop', 't.max_cost'])
     .select(['inside.valid_until', 'inside.valid_until_block', 'b.relayed_from'])
-    .select(['t.hash', 't.raw', 't.max_fee_per_gas', 't.max_priority_fee_per_gas'])
+    .select(['t.hash', 't.max_fee_per_gas', 't.max_priority_fee_per_gas'])
     .select(sql<number>`extract(epoch from now() - t.created_at)::float8 * 1000`.as('age'))
     .where('b.chain_id', '=', BigInt(chainId))
     .where(condition)
@@ -91,7 +94,6 @@ async function bundlesWhere(
   for (const row of rows) {
     const attempt: BundleAttempt = {
       hash: row.hash,
-      raw: row.raw,
       maxFeePerGas: row.max_fee_per_gas,
       maxPriorityFeePerGas: row.max_priority_fee_per_gas,
       maxCost: row.max_cost,
@@ -195,6 +197,22 @@ export async function ownTransactions(
   return new Map(
     rows.map(({ hash, bundle_id, noop, kind }) => [hash, { bundleId: bundle_id, kind, noop }]),
   )
+}
+
+/** Signed bytes by their hash, of transactions that were signed or sent lately. */
+const knownBytes = new Lru<Hex, Hex>(16)
+
+/** Remembers the bytes of a transaction, which follow each other to the store and to the node. */
+export function rememberRaw({ hash, raw }: Pick<NewAttempt, 'hash' | 'raw'>): void {
+  knownBytes.set(hash, raw)
+}
+
+/** The signed bytes of a transaction of ours. */
+export async function rawTransaction(db: Database, chainId: number, hash: Hex): Promise<Hex> {
+  const raw = knownBytes.get(hash) ?? (await rawTransactions(db, chainId, [hash])).get(hash)
+  if (raw === undefined) throw new Error(`the transaction ${hash} is not stored`)
+  rememberRaw({ hash, raw })
+  return raw
 }
 
 /** The signed bytes of those of these transactions that are ours. */

@@ -3,10 +3,12 @@ import type { Address, Hex } from 'viem'
 import type { Database, Transaction } from '../../db/database.js'
 import { emitOperationEvents } from '../../db/events.js'
 import { fromJson, toJson } from '../../db/json.js'
-import type { Included, Log, OperationOutcome } from '../../erc4337/entryPoint.js'
+import type { Included, OperationOutcome } from '../../erc4337/entryPoint.js'
 
-type StoredInclusion = {
-  readonly outcome: OperationOutcome
+export type StoredInclusion = {
+  readonly outcome: Omit<OperationOutcome, 'event' | 'logs'>
+  /** Indexes of the operation's first and last log. */
+  readonly logs: readonly [first: number, last: number]
   readonly entryPoint: Address
   readonly blockNumber: bigint
   readonly blockHash: Hex
@@ -48,7 +50,8 @@ export async function putReceipt(
 /**
  * Marks operations of one transaction as included, whatever their state was, and keeps their
  * outcomes. `bundleId` is the bundle of ours that carried them, null when it was somebody else's.
- * `time` is that of its block, in Unix seconds. Returns the hashes that were not known as included before.
+ * `time` is that of its block, in Unix seconds. Returns the hashes that were not known as included before and that
+ * reputations count.
  */
 export async function putInclusions(
   trx: Transaction,
@@ -61,37 +64,41 @@ export async function putInclusions(
   const { rows } = await sql<{ user_op_hash: Hex; inserted: boolean }>`
     insert into inclusions (chain_id, user_op_hash, entry_point, sender, nonce, paymaster, success,
       actual_gas_cost, actual_gas_used, reason, transaction_hash, block_number, block_hash,
-      log_index, logs, block_time)
+      first_log, log_index, block_time)
     select ${chainId}, user_op_hash, entry_point, sender, nonce, paymaster, success,
       actual_gas_cost, actual_gas_used, reason, transaction_hash, block_number, block_hash,
-      log_index, logs, to_timestamp(${time})
+      first_log, log_index, to_timestamp(${time})
     from jsonb_to_recordset(${toJson(included.map(toRow))}::jsonb) as r(user_op_hash text,
       entry_point text, sender text, nonce numeric, paymaster text, success boolean,
       actual_gas_cost numeric, actual_gas_used numeric, reason text, transaction_hash text,
-      block_number bigint, block_hash text, log_index integer, logs jsonb)
+      block_number bigint, block_hash text, first_log integer, log_index integer)
     on conflict (chain_id, user_op_hash) do update set success = excluded.success,
       actual_gas_cost = excluded.actual_gas_cost, actual_gas_used = excluded.actual_gas_used,
       reason = excluded.reason, transaction_hash = excluded.transaction_hash,
       block_number = excluded.block_number, block_hash = excluded.block_hash,
-      log_index = excluded.log_index, logs = excluded.logs, block_time = excluded.block_time
+      first_log = excluded.first_log, log_index = excluded.log_index,
+      block_time = excluded.block_time
     returning user_op_hash, xmax = 0 as inserted`.execute(trx)
   const hashes = included.map(({ outcome }) => outcome.userOpHash)
-  const ended = await sql<{ hash: Hex }>`with before as (
-      select hash, state from operations
+  const before = await sql<{ hash: Hex; ends: boolean; counts: boolean }>`with before as (
+      select hash, state, counted from operations
       where chain_id = ${chainId} and hash = any(${hashes}::text[]) order by hash for no key update
     ), changed as (
       update operations o set state = 'included', reason_code = null, reason = null,
         bundle_id = ${bundleId}, updated_at = now()
       from before where o.chain_id = ${chainId} and o.hash = before.hash
     )
-    select hash from before where state <> 'included'`.execute(trx)
+    select hash, state <> 'included' as ends, counted <> '{}' as counts from before`.execute(trx)
   // An inclusion found twice, by the index and by a request for its receipt, is announced once.
   await emitOperationEvents(
     trx,
     chainId,
-    ended.rows.map(({ hash }) => hash),
+    before.rows.filter(({ ends }) => ends).map(({ hash }) => hash),
   )
-  return rows.filter(({ inserted }) => inserted).map((row) => row.user_op_hash)
+  const inserted = new Set(rows.flatMap((row) => (row.inserted ? [row.user_op_hash] : [])))
+  return before.rows
+    .filter(({ hash, counts }) => counts && inserted.has(hash))
+    .map(({ hash }) => hash)
 }
 
 /** Marks included operations because of which a bundle of ours cost more than it was paid. A reorg forgets it. */
@@ -104,7 +111,7 @@ export async function markUncovered(
     where chain_id = ${chainId} and user_op_hash = any(${hashes}::text[])`.execute(trx)
 }
 
-/** A row as JSON; `logs` keep their bigints, which `toJson` writes. */
+/** A row as JSON. */
 function toRow({ entryPoint, outcome }: Included) {
   return {
     user_op_hash: outcome.userOpHash,
@@ -119,8 +126,8 @@ function toRow({ entryPoint, outcome }: Included) {
     transaction_hash: outcome.event.transactionHash,
     block_number: String(outcome.event.blockNumber),
     block_hash: outcome.event.blockHash,
+    first_log: outcome.logs[0]?.logIndex,
     log_index: outcome.event.logIndex,
-    logs: outcome.logs,
   }
 }
 
@@ -152,12 +159,9 @@ export async function findInclusion(
     .where('user_op_hash', '=', hash)
     .executeTakeFirst()
   if (!row) return undefined
-  const logs = fromJson(row.logs) as readonly Log[]
-  const event = logs.at(-1)
-  if (!event) throw new Error(`inclusion of ${hash} has no event`)
   return {
+    logs: [row.first_log, row.log_index],
     outcome: {
-      event,
       userOpHash: row.user_op_hash,
       sender: row.sender,
       nonce: row.nonce,
@@ -166,7 +170,6 @@ export async function findInclusion(
       actualGasCost: row.actual_gas_cost,
       actualGasUsed: row.actual_gas_used,
       reason: row.reason,
-      logs,
     },
     entryPoint: row.entry_point,
     blockNumber: row.block_number,

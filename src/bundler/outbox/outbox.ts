@@ -7,7 +7,7 @@ import { emitOperationEvents } from '../../db/events.js'
 import type { Schema } from '../../db/schema.generated.js'
 import { claimOperations, type Drop } from '../../mempool/pool/operations.js'
 import { dropSuccessors } from '../../mempool/pool/successors.js'
-import type { BundleKind, NewAttempt } from './bundles.js'
+import { type BundleKind, type NewAttempt, rememberRaw } from './bundles.js'
 import { claimSurpluses, releaseSurpluses } from './surpluses.js'
 
 type BundleState = Schema['bundles']['state']
@@ -234,6 +234,7 @@ async function insertAttempt(
   bundleId: bigint,
   attempt: NewAttempt,
 ): Promise<void> {
+  rememberRaw(attempt)
   await db
     .insertInto('bundle_transactions')
     .values({

@@ -15,7 +15,13 @@ import { isOvertaken } from '../dataFees.js'
 import { type ExecutorState, readExecutorStates } from '../executorStatus.js'
 import { assessBundle } from '../fees/assessBundle.js'
 import { resubmissionFees, takeoverFees } from '../fees/bundleFees.js'
-import { type OpenBundle, type OpenView, openSince, viewOpen } from '../outbox/bundles.js'
+import {
+  type OpenBundle,
+  type OpenView,
+  openSince,
+  rawTransaction,
+  viewOpen,
+} from '../outbox/bundles.js'
 import {
   abandonBundle,
   MAX_ATTEMPTS,
@@ -126,10 +132,12 @@ async function followLane(
 
 /** Broadcasts a bundle's newest transaction; one that can never be included ends the bundle. */
 export async function send(context: BundlingContext, bundle: OpenBundle): Promise<BroadcastResult> {
-  const { raw, hash } = newestAttempt(bundle)
+  const { database, definition } = context
+  const { hash } = newestAttempt(bundle)
+  const raw = await rawTransaction(database, definition.chainId, hash)
   faultPoint('broadcast:before')
   const isPublic = bundle.relayedFrom === undefined
-  const result = isPublic ? await broadcast(context.node, raw) : await offer(context, bundle)
+  const result = isPublic ? await broadcast(context.node, raw) : await offer(context, bundle, raw)
   faultPoint('broadcast:after')
   const { kind, reason } = result
   const { id, executor, nonce } = bundle
@@ -144,10 +152,14 @@ export async function send(context: BundlingContext, bundle: OpenBundle): Promis
 }
 
 /** Gives a bundle's newest transaction to the relay. */
-async function offer(context: BundlingContext, bundle: OpenBundle): Promise<BroadcastResult> {
+async function offer(
+  context: BundlingContext,
+  bundle: OpenBundle,
+  raw: Hex,
+): Promise<BroadcastResult> {
   const until = keptUntil(context, bundle)
   const conditions = () => sendingConditions(context, bundle, until)
-  const result = await context.relay?.offer(newestAttempt(bundle), until, conditions)
+  const result = await context.relay?.offer({ ...newestAttempt(bundle), raw }, until, conditions)
   return result ?? { kind: 'indeterminate', reason: 'no relay is configured any more' }
 }
 
@@ -252,12 +264,13 @@ async function resubmit(
 ): Promise<boolean> {
   const previous = newestAttempt(bundle)
   const { id, executor, nonce } = bundle
-  const { to, data = '0x', value = 0n, gas, authorizationList } = parseTransaction(previous.raw)
+  const { node, database, definition } = context
+  const raw = await rawTransaction(database, definition.chainId, previous.hash)
+  const { to, data = '0x', value = 0n, gas, authorizationList } = parseTransaction(raw)
   if (!to || gas === undefined) throw new Error(`bundle ${id} holds no call`)
-  const { node, definition } = context
   const price = await dataPriceAt(node, definition.dataFee, head)
   const dataPrice = price && afterSteps(price, dataSteps.bundle)
-  const charged = dataCostOfRaw(dataPrice, previous.raw, gas)
+  const charged = dataCostOfRaw(dataPrice, raw, gas)
   const fees = await raisedFees(context, bundle, data, fast, charged)
   if (fees && !previous.noop && bundle.kind === 'operations') {
     const failure = await bundleFailure(context, head, bundle, fees)

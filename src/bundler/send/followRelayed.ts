@@ -12,7 +12,7 @@ import { operationsInBundle } from '../../mempool/pool/operations.js'
 import { checkRules } from '../../simulation/checkRules.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import type { SendingConditions } from '../createRelay.js'
-import type { OpenBundle } from '../outbox/bundles.js'
+import { type OpenBundle, rawTransaction } from '../outbox/bundles.js'
 import { publishBundle } from '../outbox/outbox.js'
 import { isBelow, type Lane, newestAttempt } from './lanes.js'
 
@@ -99,12 +99,13 @@ async function publish(context: BundlingContext, bundle: OpenBundle): Promise<Op
  * undefined when it succeeds.
  */
 export async function bundleFailure(
-  { node, entryPoints }: BundlingContext,
+  { node, database, definition, entryPoints }: BundlingContext,
   head: Head,
   bundle: OpenBundle,
   fees?: Fees,
 ): Promise<string | undefined> {
-  const { to, data = '0x', gas, authorizationList } = parseTransaction(newestAttempt(bundle).raw)
+  const raw = await rawTransaction(database, definition.chainId, newestAttempt(bundle).hash)
+  const { to, data = '0x', gas, authorizationList } = parseTransaction(raw)
   if (!to || gas === undefined) throw new Error(`bundle ${bundle.id} holds no call`)
   const authorizations = authorizationList ?? []
   const call = { from: bundle.executor, to: to.toLowerCase() as Address, data, gas, authorizations }

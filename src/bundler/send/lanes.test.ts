@@ -18,7 +18,6 @@ let hashes = 0
 function attempt(fields: Partial<BundleAttempt> = {}): BundleAttempt {
   return {
     hash: `0x${(++hashes).toString(16).padStart(64, '0')}`,
-    raw: '0x',
     maxFeePerGas: 100n,
     maxPriorityFeePerGas: 10n,
     maxCost: 1_000n,

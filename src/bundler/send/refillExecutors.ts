@@ -11,7 +11,7 @@ import { fromHex } from '../../evm/index.js'
 import { type DataPrice, dataPriceAt } from '../../gas/dataPrice.js'
 import { placeholder } from '../../gas/placeholder.js'
 import type { BundlingContext } from '../bundlingContext.js'
-import { type OpenBundle, openSince } from '../outbox/bundles.js'
+import { type OpenBundle, openSince, rawTransactions } from '../outbox/bundles.js'
 import { storeBundle } from '../outbox/outbox.js'
 import { signAttempt, transferTransaction } from './attempts.js'
 import { type Followed, send } from './followBundles.js'
@@ -48,7 +48,7 @@ export async function refillExecutors(context: BundlingContext, followed: Follow
   }
   const { refills, unserved } = planRefills({
     executors,
-    inFlight: new Set(lane.open.flatMap(recipient)),
+    inFlight: await recipients(context, lane.open),
     available: treasuryState.balance - committedCost(lane),
     transferCost: transferCost(dataPrice, fees),
     refillBelow: terms.refillBelow,
@@ -83,10 +83,16 @@ export function transferCost(
   return gas * maxFeePerGas + (dataFee ?? 0n)
 }
 
-/** The executor for which an open refill is; empty for other transactions. */
-function recipient({ kind, attempts: [first] }: OpenBundle): Address[] {
-  const { to } = kind === 'refill' ? parseTransaction(first.raw) : {}
-  return to ? [to.toLowerCase() as Address] : []
+/** The executors for which refills are open. */
+async function recipients(
+  { database, definition }: BundlingContext,
+  open: readonly OpenBundle[],
+): Promise<ReadonlySet<Address>> {
+  const refills = open.filter(({ kind }) => kind === 'refill')
+  const hashes = refills.map(({ attempts: [first] }) => first.hash)
+  const raws = [...(await rawTransactions(database, definition.chainId, hashes)).values()]
+  const addresses = raws.flatMap((raw) => parseTransaction(raw).to ?? [])
+  return new Set(addresses.map((address) => address.toLowerCase() as Address))
 }
 
 function byNonce(a: OpenBundle, b: OpenBundle): number {

@@ -611,22 +611,25 @@ create table operations (
   valid_until bigint not null, -- 0: no end
   valid_until_block bigint not null default 0, -- the last block in which it is valid; 0: no end
   operation jsonb not null,
+  counted text[] not null default '{}', -- the entities whose opsSeen counts this operation
+  seen_block bigint not null default 0, -- the head when it was taken into the pool
+  first_validation jsonb, -- FirstValidation; null where only the result was known
+  received_at timestamptz not null default now(),
+  -- The columns that transitions change are the last ones, and pages have space for the next version of a row: the
+  -- log then holds only what changed.
   state text not null
     check (state in ('pooled', 'bundled', 'included', 'dropped', 'replaced')),
   reason_code text, -- DropCode
   reason text,
   -- The failed bundles with this operation. It is bundled alone after the first.
   attempts integer not null default 0,
-  -- The bundle that it is in; one that was dropped keeps the bundle that failed for it.
-  bundle_id bigint references bundles,
-  counted text[] not null default '{}', -- the entities whose opsSeen counts this operation
-  seen_block bigint not null default 0, -- the head when it was taken into the pool
-  first_validation jsonb, -- FirstValidation; null where only the result was known
+  -- The bundle that it is in; one that was dropped keeps the bundle that failed for it. No foreign key: it would lock
+  -- the bundle for each operation, and a bundle stays as long as operations name it (`startRetention`).
+  bundle_id bigint,
   cancel_requested_at timestamptz,
-  received_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   primary key (chain_id, hash)
-);
+) with (fillfactor = 50);
 create unique index operations_slot on operations (chain_id, entry_point, sender, nonce)
   where state in ('pooled', 'bundled');
 -- Bundles choose inside these two indexes: one ranks the operations that pay their whole tip at a
@@ -655,7 +658,7 @@ create index operations_factory on operations (chain_id, entry_point, factory)
 -- each sender. The condition on the app makes it fit only a statement that repeats it.
 create index operations_app on operations (app_id, chain_id)
   where state in ('pooled', 'bundled') and app_id > '00000000-0000-0000-0000-000000000000';
-create index on operations (bundle_id);
+create index operations_bundle on operations (bundle_id) where bundle_id is not null;
 -- Those that end by time, by block, by age.
 create index operations_expiry on operations (chain_id, valid_until)
   where state = 'pooled' and valid_until > 0;
@@ -715,8 +718,9 @@ create table inclusions (
   block_number bigint not null,
   block_hash text not null,
   block_time timestamptz not null,
+  -- Its logs, the last of which is its event, are these of the transaction's receipt.
+  first_log integer not null,
   log_index integer not null,
-  logs jsonb not null,
   uncovered_at timestamptz, -- when a bundle of ours was found to have lost wei because of it
   primary key (chain_id, user_op_hash)
 );

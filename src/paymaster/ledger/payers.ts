@@ -23,12 +23,9 @@ export async function lockPayer(
   policies: readonly string[],
 ): Promise<void> {
   // The condition is evaluated before the payer is looked for, so policies come first also for a new one.
-  // The statements that follow are long, and have the same plan for one sponsorship and for many:
-  // planning them for each would cost more than running them.
   const lock = () =>
     sql`with policies as materialized (${advisoryLocks(policies)})
-      select set_config('plan_cache_mode', 'force_generic_plan', true)
-      from payers r where ${isOfPayer(payer)} and (select count(*) from policies) >= 0
+      select from payers r where ${isOfPayer(payer)} and (select count(*) from policies) >= 0
       for no key update`.execute(trx)
   if ((await lock()).rows.length > 0) return
   await sql`insert into payers (chain_id, entry_point, paymaster, locked, block_number, timestamp)

@@ -6,11 +6,12 @@ import type { KnownBlock, StateProvider, WithState } from '../../chain/stateProv
 import type { EntryPoint } from '../../erc4337/entryPoint.js'
 import type { Operation } from '../../erc4337/operation.js'
 import { splitValidationData } from '../../erc4337/validationData.js'
-import { type Fork, forks, type State } from '../../evm/index.js'
+import { type Fork, forks, type State, type Touched, trackState } from '../../evm/index.js'
 import type { Engine, StateOverride, Validation } from '../engine.js'
 import { mergeOverrides } from '../evmOverrides.js'
 import { aggregated } from '../operationFailure.js'
 import { fundsOn } from '../payerFunds.js'
+import { readSetOf } from '../readSet.js'
 import type { OperationRuns, Simulations } from '../simulations.js'
 import { stateBefore } from '../stateBefore.js'
 import { accessHintsOf } from './accessHintsOf.js'
@@ -64,7 +65,7 @@ export function createEngineOn(withState: WithState, simulations: Simulations): 
   return {
     async validate(entryPoint, op, override) {
       const task = { kind: 'run', op, extent: 'validation', wantsRecord: true } as const
-      const { run, state, known } = await runOnce(context, entryPoint, task, override)
+      const { run, state, known, tracked } = await runOnce(context, entryPoint, task, override)
       const { accountData, validated } = run.observed
       if (validated === undefined) {
         return { ok: false, failure: refusal(entryPoint, op, run.output, state) }
@@ -78,10 +79,16 @@ export function createEngineOn(withState: WithState, simulations: Simulations): 
         fork: known.block.fork,
         blockHash: known.head.hash,
       }
+      const { prefund } = validated
+      const { root } = run.record
+      const observed = observeRecord(entryPoint, op, recorded)
+      const before = stateBefore(tracked.state, entryPoint, op)
+      const touched = [run.touched, tracked.touched]
+      const reads = { entryPoint, op, prefund, root, touched }
       const validation = {
         ...validationOf(entryPoint, run.observed, validated, op),
-        before: stateBefore(known, entryPoint, op),
-        observed: observeRecord(entryPoint, op, recorded),
+        before,
+        observed: { ...observed, readSet: override ? undefined : readSetOf(known, reads) },
       }
       return { ok: true, validation }
     },
@@ -125,6 +132,8 @@ type OnceRun = {
   /** The state that it ran on, and the block whose state that is. */
   readonly state: State
   readonly known: KnownBlock
+  /** That block's own state, which notes what is asked of it after the run. */
+  readonly tracked: { readonly state: State; readonly touched: Touched }
 }
 
 /** Runs an operation until no state is missing; the last run is the one that counts. */
@@ -140,9 +149,10 @@ async function runOnce(
   const { result, known } = await withState(hints, (known, reads) =>
     simulation.run(known, reads, task),
   )
-  const state = stateFor(known, op, override)
+  const tracked = trackState(known)
+  const state = stateFor(tracked.state, op, override)
   requireRunnable(entryPoint, op, known, state)
-  return { run: result, state, known }
+  return { run: result, state, known, tracked }
 }
 
 /** Operations of one sender that call the same contracts cost similar work. */

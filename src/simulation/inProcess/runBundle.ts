@@ -7,7 +7,6 @@ import {
   type EvmAuthorization,
   fromHex,
   toHex,
-  trackState,
   type WatchedCall,
   type Watcher,
 } from '../../evm/index.js'
@@ -47,11 +46,10 @@ export function runBundle(
   { from, data, gas, gasPrice, authorizations }: BundleTask,
   { runSteps }: Allowance,
 ): PassEnd<BundleRun> {
-  const { state } = trackState(known)
   const maxSteps = Math.min(runSteps, MAX_STEPS)
   const watcher = validationsOnly(entryPoint)
   const outcome = call(
-    { state, block, onMiss: 'guess', record: true, maxSteps, watcher },
+    { state: known, block, onMiss: 'guess', record: true, maxSteps, watcher },
     {
       from,
       to: entryPoint.address,

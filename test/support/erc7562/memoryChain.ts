@@ -124,6 +124,8 @@ export function createMemoryChain(version: Version) {
     entryPoint,
     /** SimpleAccountFactory */
     factory: contracts.factory,
+    /** The state as it is now. */
+    state: () => state,
     send,
     create2,
     deposit,

@@ -9,7 +9,7 @@ import type {
   ViewContext,
 } from '../../../src/bundler/operationViews.js'
 import { createReceiptMemory } from '../../../src/bundler/operationViews.js'
-import { openBundles } from '../../../src/bundler/outbox/bundles.js'
+import { openBundles, rawTransaction } from '../../../src/bundler/outbox/bundles.js'
 import { followChain, keepLanes } from '../../../src/bundler/send/followChain.js'
 import { sendBundles } from '../../../src/bundler/send/sendBundles.js'
 import { tankFactoryAddress } from '../../../src/chain/contracts/deployments.js'
@@ -232,6 +232,7 @@ export async function openWorld(database: Database, settings: WorldSettings = {}
       await node.anvil.request('evm_setAutomine', [isOn])
     },
     openBundles: () => openBundles(database, chainId),
+    signedBytes: ({ hash }: { readonly hash: Hex }) => rawTransaction(database, chainId, hash),
     async stored(hash: Hex): Promise<StoredOperation> {
       const operation = await findOperation(database, chainId, hash)
       if (!operation) throw new Error(`operation ${hash} is not stored`)
