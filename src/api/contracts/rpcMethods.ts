@@ -7,6 +7,8 @@ export const rpcMethods = [
   'eth_estimateUserOperationGas',
   'eth_sendUserOperation',
   'eth_sendUserOperationSync',
+  'eth_subscribe',
+  'eth_unsubscribe',
   'eth_getUserOperationReceipt',
   'eth_getUserOperationByHash',
   'biconomy_getGasFeeValues',

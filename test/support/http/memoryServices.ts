@@ -126,6 +126,7 @@ export function createMemoryServices() {
       }
       return () => undefined
     },
+    followSender: () => () => undefined,
     debug: undefined,
     reads: {
       read: recorded('reads', () => null),
