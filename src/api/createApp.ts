@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { HttpBindings } from '@hono/node-server'
-import { type Context, Hono, type MiddlewareHandler } from 'hono'
+import { type Context, Hono, type MiddlewareHandler, type Next } from 'hono'
 import { cors } from 'hono/cors'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { Logger } from 'pino'
@@ -11,6 +11,7 @@ import { selectDialect } from './dialects/dialect.js'
 import { createGate, type Gate } from './gate/createGate.js'
 import { clientIp } from './gate/keyRestrictions.js'
 import { documentFiles } from './openRpc/openRpc.js'
+import { openSocket } from './push/openSocket.js'
 import { parseJson, readBody } from './readBody.js'
 import { interfaceDocument } from './rest/interfaceDocument.js'
 import { answerWebhook } from './rest/webhooks.js'
@@ -90,7 +91,12 @@ function mountInterface(app: Hono<Env>, services: Services, shared: RouteContext
     const { version = '', chainId = '' } = c.req.param()
     const dialect = c.req.query('dialect')
     const caller = c.get('caller')
-    const onClose = (hear: () => void) => c.env.outgoing.once('close', hear)
+    const { outgoing } = c.env
+    const onClose = (hear: () => void) => {
+      if (outgoing.closed) queueMicrotask(hear)
+      else outgoing.once('close', hear)
+      return () => void outgoing.off('close', hear)
+    }
     const answer = await answerRpc(
       { version, chainId, key, dialect, caller, readBody: (limit) => bytesOf(c, limit), onClose },
       services,
@@ -112,6 +118,19 @@ function mountInterface(app: Hono<Env>, services: Services, shared: RouteContext
   app.get(DOCUMENT_PATH, enter, (c) =>
     c.body(publicDocument, 200, { 'content-type': 'application/json' }),
   )
+  const open = (c: Context<Env>, next: Next, key: string) => {
+    if (c.req.header('upgrade')?.toLowerCase() !== 'websocket') return next()
+    const { version = '', chainId = '' } = c.req.param()
+    const { dialect } = c.req.query()
+    return openSocket(
+      c,
+      { version, chainId, key, dialect, caller: c.get('caller') },
+      services,
+      shared,
+    )
+  }
+  app.get(RPC_PATH, (c, next) => open(c, next, c.req.param('key')))
+  app.get(KEYLESS_PATH, (c, next) => open(c, next, keyOfHeaders(c)))
   app.post(RPC_PATH, (c) => answerCall(c, c.req.param('key')))
   app.post(KEYLESS_PATH, (c) => answerCall(c, keyOfHeaders(c)))
   for (const path of [RPC_PATH, KEYLESS_PATH])

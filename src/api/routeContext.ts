@@ -30,9 +30,9 @@ const SENDER_RATE = 100
 /** Operations that are simulated at the same time, of one key and in all. */
 const SIMULATIONS_PER_KEY = 256
 const SIMULATIONS = 1_024
-/** Requests and subscriptions that wait for operations, of one key and in all: 20 kB each, with their connections. */
-const WAITS_PER_KEY = 5_000
-const WAITS = 10_000
+/** Sockets, and requests and subscriptions that wait for operations, of one key and in all. */
+const WAITS_PER_KEY = 10_000
+const WAITS = 20_000
 
 /** The limits that operators choose: units per second of a key, requests per second of an IP address; 0 = no limit. */
 type ChosenLimits = {

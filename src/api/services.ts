@@ -6,6 +6,7 @@ import type {
   OperationReceipt,
   OperationStatus,
 } from '../bundler/operationViews.js'
+import type { SenderNews } from '../bundler/senderNews.js'
 import type { ClientReads } from '../chain/clientReads.js'
 import type { EntryPoint } from '../erc4337/entryPoint.js'
 import type { Mempool } from '../mempool/createMempool.js'
@@ -43,6 +44,7 @@ export type ChainServices = AppFees &
     preconfirmed(hash: Hex): Promise<OperationReceipt | undefined>
     byHash(hash: Hex): Promise<OperationByHash | undefined>
     readonly follow: OperationNews['follow']
+    readonly followSender: SenderNews['followSender']
     /** Present only where the operator allows `debug_bundler_*`. */
     readonly debug: DebugBundler | undefined
     /** Reads of the chain's node; absent where the operator forbids them. */

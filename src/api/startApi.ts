@@ -2,9 +2,14 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { type AddressInfo, createServer, type Server as NetServer, type Socket } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
+import type { WebSocketServer } from 'ws'
 import { ListenError } from '../base/errors/processErrors.js'
 import { type AppOptions, createApp } from './createApp.js'
+import { closeSockets, createSocketServer } from './push/openSocket.js'
 import type { ApiLimits } from './routeContext.js'
+
+/** The server of `ws` as the adaptor describes it, which the types of `ws` do not fit. */
+type SocketServer = NonNullable<Parameters<typeof createAdaptorServer>[0]['websocket']>['server']
 
 type ApiOptions = AppOptions & {
   readonly host: string
@@ -25,9 +30,11 @@ export type Api = {
 export async function startApi(options: ApiOptions): Promise<Api> {
   const { host, port, limits } = options
   const app = createApp(options)
+  const sockets = createSocketServer(limits.bodyBytes)
   const server = createAdaptorServer({
     fetch: app.fetch,
     hostname: host,
+    websocket: { server: sockets as unknown as SocketServer },
     serverOptions: {
       headersTimeout: limits.headersTimeout,
       requestTimeout: limits.requestTimeout,
@@ -45,8 +52,12 @@ export async function startApi(options: ApiOptions): Promise<Api> {
     url: urlOf(server.address() as AddressInfo),
     drain: () => {
       draining = true
+      closeSockets(sockets)
     },
-    close: () => close(server, limits),
+    close: async () => {
+      closeSockets(sockets)
+      await close(server, limits, sockets)
+    },
   }
 }
 
@@ -75,11 +86,14 @@ function urlOf({ address, family, port }: AddressInfo): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }
 
-async function close(server: Server, limits: ApiLimits): Promise<void> {
+async function close(server: Server, limits: ApiLimits, sockets: WebSocketServer): Promise<void> {
   if (!server.listening) return
   const closed = once(server, 'close')
   server.close()
-  const timer = setTimeout(() => server.closeAllConnections(), limits.closeTimeout)
+  const timer = setTimeout(() => {
+    server.closeAllConnections()
+    for (const socket of sockets.clients) socket.terminate()
+  }, limits.closeTimeout)
   await closed
   clearTimeout(timer)
 }

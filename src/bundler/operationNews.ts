@@ -1,5 +1,4 @@
 import { sql } from 'kysely'
-import type { Logger } from 'pino'
 import type { Hex } from 'viem'
 import type { HeadFollower } from '../chain/headFollower.js'
 import type { Database } from '../db/database.js'
@@ -9,6 +8,7 @@ import {
   preconfirmedReceipt,
   type ViewContext,
 } from './operationViews.js'
+import { repeat } from './repeat.js'
 
 /** The stages of an operation that callers can wait for. `preconfirmed` is `included` where no sequencer promises. */
 export const stages = ['accepted', 'preconfirmed', 'included', 'final'] as const
@@ -109,9 +109,10 @@ export function createOperationNews(context: NewsContext): OperationNews {
     follower.listener.report(progress)
   }
 
-  function wake(hashes: Iterable<Hex>): void {
+  function wake(hashes: Iterable<Hex>, isMeant = (_: Follower) => true): void {
     for (const hash of hashes)
-      for (const follower of followers.get(hash) ?? []) void read(context, follower, report)
+      for (const follower of followers.get(hash) ?? [])
+        if (isMeant(follower)) void read(context, follower, report)
   }
 
   async function lookForEnds(): Promise<void> {
@@ -123,7 +124,7 @@ export function createOperationNews(context: NewsContext): OperationNews {
     const open = hashesOf(isForPromise)
     if (open.length === 0 || pending === undefined) return
     const promised = await pending()
-    if (promised.size > 0) wake(await promisedOf(database, chainId, open, promised))
+    if (promised.size > 0) wake(await promisedOf(database, chainId, open, promised), isForPromise)
   }
 
   function startTimers(): () => void {
@@ -154,7 +155,7 @@ export function createOperationNews(context: NewsContext): OperationNews {
       void read(context, follower, report)
       return () => leave(follower)
     },
-    ended: wake,
+    ended: (hashes) => wake(hashes),
     stop() {
       stopped = true
       for (const follower of [...waiting(() => true)]) {
@@ -243,22 +244,4 @@ async function promisedOf(
     where o.chain_id = ${chainId} and o.hash = any(${hashes}::text[])
       and o.state = 'bundled'`.execute(db)
   return rows.filter(({ transaction }) => promised.has(transaction)).map(({ op }) => op)
-}
-
-/** One look after the other; one that fails is made again the next time. */
-function repeat(look: () => Promise<void>, interval: number, logger: Logger): () => void {
-  let timer: NodeJS.Timeout | undefined
-  let isOver = false
-  const next = (): void => {
-    timer = setTimeout(() => {
-      look()
-        .catch((err) => logger.warn({ err }, 'operations that somebody waits for were not read'))
-        .finally(() => isOver || next())
-    }, interval)
-  }
-  next()
-  return () => {
-    isOver = true
-    clearTimeout(timer)
-  }
 }

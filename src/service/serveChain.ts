@@ -1,6 +1,7 @@
 import type { ChainServices } from '../api/services.js'
 import { unixNow } from '../base/unixNow.js'
 import { createOperationNews, type OperationNews } from '../bundler/operationNews.js'
+import { createSenderNews } from '../bundler/senderNews.js'
 import {
   createPendingBlock,
   createReceiptMemory,
@@ -34,7 +35,8 @@ const PRICE_SECONDS = 15
 
 type OwnServices = Omit<ChainServices, 'admit' | 'debug' | 'reads'> &
   Pick<Mempool, 'admit'> & {
-    readonly news: OperationNews
+    /** The parts of those who wait for operations. */
+    readonly news: Omit<OperationNews, 'follow'>
     /** The sizes of bundle that operations are priced for. */
     readonly sizes: ExpectedSizes
   }
@@ -104,14 +106,25 @@ export function serveChain(
     pending: definition.preconfirmations ? createPendingBlock(node) : undefined,
   }
   const news = createOperationNews(views)
+  const senders = createSenderNews(views, news.follow)
   return {
     chainId,
     name: definition.name,
     explorerUrl: definition.explorerUrl,
     coin: { symbol: definition.nativeCoin, usd: config.nativePrices[String(chainId)] },
     sizes,
-    news,
+    news: {
+      ended: (hashes) => {
+        news.ended(hashes)
+        senders.ended(hashes)
+      },
+      stop: () => {
+        senders.stop()
+        news.stop()
+      },
+    },
     follow: news.follow,
+    followSender: senders.followSender,
     entryPoints: new Map(entryPoints.map((entryPoint) => [entryPoint.address, entryPoint])),
     fees: appFees.fees,
     estimate: appFees.estimate,

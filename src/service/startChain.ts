@@ -25,7 +25,7 @@ const staleBounds = { polls: 10, milliseconds: 30_000 }
 
 export type RunningChain = {
   readonly services: ChainServices
-  readonly news: OperationNews
+  readonly news: Omit<OperationNews, 'follow'>
   /** Absent where this process does not bundle. */
   readonly bundler: BundlingCandidate | undefined
   readonly health: ChainHealth

@@ -359,7 +359,7 @@ describe('every answer is as the OpenAPI document says', () => {
     const [tank] = (await get(`/search?q=0x${'5'.repeat(40)}`)).items
     expect(tank).toMatchObject({ kind: 'sender', id: `0x${'5'.repeat(40)}` })
 
-    const at = `0x${'7'.repeat(40)}`
+    const at = `0x${'7'.repeat(40)}` as const
     await database()
       .insertInto('reservations')
       .values({

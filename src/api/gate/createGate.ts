@@ -18,7 +18,7 @@ export type GateLimits = {
   /** Operations simulated at the same time; 0 = no limit. */
   readonly simulationsPerKey: number
   readonly simulations: number
-  /** Requests and subscriptions that wait for operations at the same time; 0 = no limit. */
+  /** Sockets, requests and subscriptions that wait for operations at the same time; 0 = no limit. */
   readonly waitsPerKey: number
   readonly waits: number
 }

@@ -1,10 +1,25 @@
+import type { Hex } from 'viem'
 import type { z } from 'zod'
 import type { ErrorCode } from '../../base/errors/catalogue.js'
 import type { PurserError } from '../../base/errors/purserError.js'
+import type { OperationProgress } from '../../bundler/operationNews.js'
 import type { KeyScope } from '../../tenants/keys.js'
 import type { DecodeContext, Decoded, Input, Inputs } from '../dialects/decode/values.js'
 import type { PerDialect } from '../dialects/dialect.js'
 import type { ChainServices, Services } from '../services.js'
+
+/** The subscriptions of one socket. */
+export type SocketSubscriptions = {
+  /** `begin` is called after the answer with the id was sent; it returns the function that ends what it began. */
+  add(
+    begin: (listener: {
+      readonly report: (userOpHash: Hex, progress: OperationProgress) => void
+      readonly end: () => void
+    }) => () => void,
+  ): Hex
+  /** Whether there was one. */
+  remove(id: string): boolean
+}
 
 export type MethodContext = {
   readonly chain: ChainServices
@@ -18,8 +33,10 @@ export type MethodContext = {
     simulate<Result>(keyId: string, method: string, run: () => Promise<Result>): Promise<Result>
     wait(keyId: string): () => void
   }
-  /** Calls `hear` when the caller's connection closes, or has its answer. */
-  readonly onClose: (hear: () => void) => void
+  /** Calls `hear` when the caller's connection closes, or has its answer; the function forgets it. */
+  readonly onClose: (hear: () => void) => () => void
+  /** Absent over HTTP. */
+  readonly subscriptions?: SocketSubscriptions | undefined
   /** The OpenRPC documents. */
   readonly documents: PerDialect<Readonly<Record<string, unknown>>>
 }

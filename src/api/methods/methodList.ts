@@ -14,6 +14,7 @@ import { sendUserOperation } from './sendUserOperation.js'
 import { sendUserOperationSync } from './sendUserOperationSync.js'
 import { serviceReads } from './serviceReads.js'
 import { sponsorUserOperation } from './sponsorUserOperation.js'
+import { subscribe, unsubscribe } from './subscribe.js'
 import { validateSponsorshipPolicies } from './validateSponsorshipPolicies.js'
 import { alchemySponsor } from './vendors/alchemy.js'
 import { candideTokens } from './vendors/candide.js'
@@ -26,6 +27,8 @@ const methodList = [
   estimateUserOperationGas,
   sendUserOperation,
   sendUserOperationSync,
+  subscribe,
+  unsubscribe,
   getUserOperationReceipt,
   getUserOperationByHash,
   getUserOperationStatus,

@@ -88,6 +88,7 @@ function receiptOf(
     let state: string = 'BUNDLER_MEMPOOL'
     const settle = (answer: () => void): void => {
       stop()
+      forget()
       clearTimeout(timer)
       answer()
     }
@@ -98,7 +99,7 @@ function receiptOf(
       Math.max(0, deadline - performance.now()),
     )
     // Nobody reads this answer: the place among those who wait becomes free.
-    onClose(() => endWait('the connection closed'))
+    const forget = onClose(() => endWait('the connection closed'))
     const stop = chain.follow(hash, until, {
       report: ({ status, isDone }) => {
         state = status.state

@@ -10,6 +10,7 @@ import { type Caller, isKey } from '../caller.js'
 import { selectDialect } from '../dialects/dialect.js'
 import type { Gate } from '../gate/createGate.js'
 import { requirePlace } from '../gate/keyRestrictions.js'
+import type { SocketSubscriptions } from '../methods/method.js'
 import { isMethodName } from '../methods/methodList.js'
 import { documents } from '../openRpc/openRpc.js'
 import { parseJson } from '../readBody.js'
@@ -21,7 +22,7 @@ import { countCall, handleRpc, type RpcAnswer } from './handleRpc.js'
 import { toRefusal } from './toRefusal.js'
 
 /** One POST to `/api/{version}/{chainId}/{key}?dialect=…`, path parts as they came. */
-type RpcRequest = {
+export type RpcRequest = {
   readonly version: string
   readonly chainId: string
   readonly key: string
@@ -29,8 +30,9 @@ type RpcRequest = {
   readonly caller: Caller
   /** Reads at most so many bytes. Called once. */
   readonly readBody: (limit: number) => Promise<Uint8Array>
-  /** Calls `hear` when the connection closes, or has its answer. */
-  readonly onClose: (hear: () => void) => void
+  /** Calls `hear` when the connection closes, or has its answer; the function forgets it. */
+  readonly onClose: (hear: () => void) => () => void
+  readonly subscriptions?: SocketSubscriptions | undefined
 }
 
 /**
@@ -69,6 +71,7 @@ export async function answerRpc(
       clientVersion,
       sponsorOf,
       onClose: request.onClose,
+      subscriptions: request.subscriptions,
       documents,
       dialect,
       batchLength,
@@ -138,15 +141,21 @@ async function idOfStranger(
   }
 }
 
+type Credential = Pick<RpcRequest, 'key' | 'caller'>
+
 /** The key of the request, which may be used from its place. */
-async function identify(request: RpcRequest, services: Services, gate: Gate): Promise<KeyOwner> {
+export async function identify(
+  request: Credential,
+  services: Services,
+  gate: Gate,
+): Promise<KeyOwner> {
   const identity = await authenticate(request, services, gate)
   requirePlace(identity, request.caller)
   return identity
 }
 
 async function authenticate(
-  { key, caller }: RpcRequest,
+  { key, caller }: Credential,
   services: Services,
   gate: Gate,
 ): Promise<KeyOwner> {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { RateLimitError } from '../../base/errors/limitErrors.js'
+import { OperationEndedError, OperationTimeoutError } from '../../base/errors/operationErrors.js'
 import { PurserError } from '../../base/errors/purserError.js'
 import { InvalidParamsError } from '../../base/errors/requestErrors.js'
 import { toRefusal } from './toRefusal.js'
@@ -39,6 +40,14 @@ test('calls about no operation and calls that came too often are not recorded', 
   expect(toRefusal({ ...refused, name: 'eth_chainId', params: [] })).toBeUndefined()
   const error = new RateLimitError('key', 1)
   expect(toRefusal({ ...refused, error })).toBeUndefined()
+})
+
+test('an operation that was accepted is not recorded as refused when its sender waited in vain', () => {
+  const hash = `0x${'ab'.repeat(32)}` as const
+  const late = new OperationTimeoutError(hash, 'SUBMITTED', 'it was not included in time')
+  const reason = { state: 'FAILED', reason: 'it reverted', rule: 'BUNDLE_FAILED' }
+  for (const error of [late, new OperationEndedError(hash, reason)])
+    expect(toRefusal({ ...refused, name: 'eth_sendUserOperationSync', error })).toBeUndefined()
 })
 
 test('parameters of any shape give rows that fit the table', () => {

@@ -1,5 +1,6 @@
 import type { Address } from 'viem'
 import { RateLimitError } from '../../base/errors/limitErrors.js'
+import { OperationEndedError, OperationTimeoutError } from '../../base/errors/operationErrors.js'
 import type { PurserError } from '../../base/errors/purserError.js'
 import type { NewRefusal } from '../../records/refusals.js'
 import type { KeyOwner } from '../../tenants/keys.js'
@@ -32,6 +33,9 @@ export function toRefusal({
   requestId,
 }: RefusedCall): NewRefusal | undefined {
   if (error instanceof RateLimitError) return undefined
+  // The operation was accepted: its own record says what became of it.
+  if (error instanceof OperationTimeoutError || error instanceof OperationEndedError)
+    return undefined
   if (methods[name].inputs[0]?.name !== 'operation') return undefined
   const [operation, entryPoint] = params
   const request = JSON.stringify(params)

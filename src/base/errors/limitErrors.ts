@@ -55,7 +55,7 @@ const sentences: Record<LimitName, string> = {
   trials: 'Another trial of a policy of this account, or too many of others, are under way.',
   watchers:
     'Too many streams are open: 20 of one account, 500 in one process. Close one, or try again soon.',
-  waits: 'Too many requests and subscriptions of this API key, or of all, wait for operations.',
+  waits: 'Too many sockets, subscriptions and requests of this API key, or of all, wait.',
   signIn: 'Too many attempts to sign in as this user failed.',
   passwords: 'Too many passwords are being checked.',
   sessions: 'This user signed in as often as anybody may within a day: 100 times.',

@@ -129,6 +129,7 @@ export function createMemoryServices() {
       }
       return () => undefined
     },
+    followSender: () => () => undefined,
     debug: undefined,
     reads: {
       read: recorded('reads', () => null),
