@@ -33,7 +33,7 @@ const calls = series('purser_rpc_calls_total')
 
 const service: readonly Alert[] = [
   {
-    name: 'PurserGone',
+    name: 'PurserDown',
     expr: `absent(${series('purser_build_info')})`,
     after: '2m',
     severity: 'page',
@@ -111,7 +111,7 @@ const service: readonly Alert[] = [
 
 const bundling: readonly Alert[] = [
   {
-    name: 'PurserNobodyBundles',
+    name: 'PurserNoBundler',
     expr: `max by (chain) (${series('purser_lease_held')}) == 0 and on (chain) max by (chain) (${series('purser_pool_operations', { state: '="pooled"' })}) > 0`,
     after: '1m',
     severity: 'page',
@@ -139,7 +139,7 @@ const bundling: readonly Alert[] = [
     at: '6m',
   },
   {
-    name: 'PurserExecutorsRest',
+    name: 'PurserExecutorsPaused',
     expr: `max by (chain) (${series('purser_executor_ready', { role: '="executor"' })}) == 0`,
     after: '2m',
     severity: 'page',
@@ -224,7 +224,7 @@ const surroundings: readonly Alert[] = [
     at: '5m',
   },
   {
-    name: 'PurserChainAway',
+    name: 'PurserChainUnavailable',
     expr: `max by (chain) (${series('purser_chain_served')}) == 0`,
     after: '5m',
     severity: 'page',

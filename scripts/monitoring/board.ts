@@ -385,7 +385,7 @@ const chosenRows: readonly Row[] = [
             legend: '{{chain}} {{node}} failed',
           },
           {
-            expr: `max by (chain, node) (${series('purser_node_resting', chain)})`,
+            expr: `max by (chain, node) (${series('purser_node_paused', chain)})`,
             legend: '{{chain}} {{node}} rests',
           },
           {

@@ -2,7 +2,7 @@ import { catalogue, type MetricDefinition } from '../../src/base/metrics/catalog
 import { alerts } from './alerts.js'
 import { runbookOf } from './rules.js'
 
-/** Values of a label that are all written out; of a longer list the number is told. */
+/** Values of a label that are all written out; of a longer list the number is given. */
 const MOST_NAMED = 8
 
 /** The metrics and alerts as tables of Markdown. */

@@ -12,7 +12,7 @@ export function toYaml(value: Yaml, indent = ''): string {
     .map(([lead, item]) => {
       if (typeof item !== 'object') return `${indent}${lead} ${JSON.stringify(item)}\n`
       const inner = toYaml(item, deeper)
-      // An entry of a list begins beside its dash.
+      // An entry of a list begins next to its dash.
       return isList ? `${indent}- ${inner.trimStart()}` : `${indent}${lead}\n${inner}`
     })
     .join('')

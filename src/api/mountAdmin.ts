@@ -131,7 +131,7 @@ function linesOf(
         controller.enqueue(encoder.encode(`${JSON.stringify(line.parse(plain(value)))}\n`))
       } catch (err) {
         // The answer has begun: a connection that breaks is the one way to say that it is not whole.
-        logger.warn({ err }, 'an export broke off')
+        logger.warn({ err }, 'an export was interrupted')
         controller.error(err)
       }
     },

@@ -47,7 +47,7 @@ function questionOf({ chain, role = 'api' }: Readonly<Record<string, string>>): 
 
 function withoutExecutors({ roles, checks, reasons, alarms, chains }: Omit<Readiness, 'ready'>) {
   const needs =
-    alarms.length === 0 ? [] : ["Executors need money; the operator's token shows more."]
+    alarms.length === 0 ? [] : ["Executors need funds; the operator's token shows more."]
   const open = Object.entries(chains).map(([id, { executors: _, ...chain }]) => [id, chain])
   return { roles, checks, reasons: [...reasons, ...needs], chains: Object.fromEntries(open) }
 }

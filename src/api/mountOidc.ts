@@ -85,7 +85,7 @@ async function begin(
     return c.redirect(page.href)
   } catch (err) {
     gate.credentialWasWrong(c.get('caller').ip)
-    logger.warn({ err }, 'the identity provider cannot be asked')
+    logger.warn({ err }, 'the identity provider does not answer')
     return backTo(c, base, 'away')
   }
 }
@@ -107,7 +107,7 @@ async function finish(
   }
   const address = new URL(base.href + CALLBACK.slice(1) + new URL(c.req.url).search)
   const person = await oidc.finish(address, attempt).catch((err: Error) => {
-    shared.logger.warn({ reason: err.message }, 'the identity provider vouched for nobody')
+    shared.logger.warn({ reason: err.message }, 'the identity provider rejected the sign-in')
     return undefined
   })
   if (person === undefined) return fail('refused')

@@ -87,7 +87,7 @@ export function createGasWatch(context: GasWatchContext): GasWatch {
       isComparing = true
       compareGas(context, bundle, second)
         .catch((error: unknown): GasCompared => {
-          logger.debug({ err: error }, 'the gas of a mined bundle cannot be compared')
+          logger.debug({ err: error }, 'the gas of a mined bundle could not be compared')
           return 'unanswered'
         })
         .then((outcome) => {
@@ -174,5 +174,8 @@ async function throttle(
   const [reputation] = await readEntityFacts(database, chainId, [entity])
   if (reputation?.trusted) return
   await throttleEntity(database, chainId, entity)
-  logger.warn({ ...entity, ...facts }, 'an entity is throttled: in a bundle it used less gas')
+  logger.warn(
+    { ...entity, ...facts },
+    'an entity is throttled: it used less gas in a bundle than in validation',
+  )
 }

@@ -40,7 +40,7 @@ export type Relay = {
   answerTo(hash: Hex): RelayAnswer | undefined
   /** Takes transactions back. True only when it says of each that it will not include it. */
   withdraw(attempts: readonly BundleAttempt[]): Promise<boolean>
-  /** Lets it rest from this block on, for as many blocks as a bundle has just waited for it in vain. */
+  /** Lets it rest from this block on, for as many blocks as a bundle has just waited for it without success. */
   rest(from: bigint): void
   /** Whether bundles that are signed at this block are sent publicly, because it rests. */
   rests(at: bigint): boolean

@@ -52,7 +52,7 @@ export async function readDataFees(
     if (fee !== computed && computed !== undefined && !isUpperBound(dataFee))
       logger.error(
         { transactionHash, charged: fee, computed },
-        'the chain took another data fee than Purser computes: a fork may have changed its formula',
+        'the chain charged a different data fee than computed: a fork may have changed its formula',
       )
   }
   return fees

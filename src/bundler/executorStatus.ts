@@ -65,8 +65,8 @@ export function balanceAlarm(
   const needed = role === 'treasury' ? (treasury?.refillTo ?? 0n) : executorMinBalance
   if (balance >= needed && balance > 0n) return undefined
   return role === 'treasury'
-    ? `the treasury has ${balance} wei, not enough to refill one executor (${needed}): send it money`
-    : `the executor has ${balance} wei and rests below ${needed}: send it money`
+    ? `the treasury has ${balance} wei, not enough to refill one executor (${needed}): fund it`
+    : `the executor has ${balance} wei and is paused below ${needed}: fund it`
 }
 
 /** The nonce and balance of an executor or the treasury at one head. */

@@ -25,7 +25,7 @@ type LeaseBundler = Pick<Bundler, 'wake' | 'stop'>
 export type BundlingCandidate = LeaseBundler & {
   /** Tries to take the lease now; called when one was given up. */
   compete(): void
-  /** Whether this process bundles. */
+  /** Whether bundling started in this process. */
   leads(): boolean
 }
 
@@ -68,14 +68,14 @@ export function leadBundling(
     if (leadership) {
       if (await renewLease(database, leadership.lease, duration)) return
       metrics.count('purser_lease_lost_total', {})
-      logger.warn({ token: leadership.lease.token }, 'another process bundles now')
+      logger.warn({ token: leadership.lease.token }, 'bundling taken over by another process')
       await resign(leadership)
     }
     const lease = await take(database, name, holder, duration)
     if (!lease) return
     // Seizing is for the first time only: a process that takes the lease later does so by right.
     take = takeLease
-    logger.info({ token: lease.token }, 'this process bundles')
+    logger.info({ token: lease.token }, 'bundling started in this process')
     leadership = { lease, bundler: start(fencedDatabase(database, lease, compete)) }
   }
 
@@ -105,7 +105,7 @@ export function leadBundling(
       await giveUpLease(database, lease)
     } catch (error) {
       const { message } = error as Error
-      logger.warn({ reason: message }, 'the lease was not given up; it ends by itself')
+      logger.warn({ reason: message }, 'the lease was not released; it will expire')
     }
   }
 

@@ -188,7 +188,7 @@ async function read(
     }
   } catch (err) {
     const { hash: op } = follower
-    context.logger.warn({ err, op }, 'an operation that somebody waits for was not read')
+    context.logger.warn({ err, op }, 'an operation with a waiting request was not read')
   } finally {
     follower.isRead = false
   }

@@ -178,7 +178,7 @@ async function correctBooks(context: ViewContext, inclusion: FoundInclusion): Pr
     await settleFound(context, inclusion)
   } catch (err) {
     const { userOpHash: op } = inclusion.outcome
-    context.logger.warn({ err, op }, 'an inclusion that was found was not settled')
+    context.logger.warn({ err, op }, 'an inclusion was found and not settled')
   }
 }
 

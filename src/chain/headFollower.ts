@@ -62,7 +62,7 @@ export async function startHeadFollower(options: Options): Promise<HeadFollower>
     memory = change.memory
     head = newest
     if (change.reorgedFrom !== undefined) {
-      logger.warn({ from: change.reorgedFrom, head: newest.number }, 'chain was reorganised')
+      logger.warn({ from: change.reorgedFrom, head: newest.number }, 'reorg')
     }
     for (const listener of listeners) {
       try {

@@ -81,7 +81,7 @@ export async function requireBlocks(
     )
   if (minimumTip === 'linea' && decodeLineaFloor(block?.extraData ?? '0x') === undefined)
     throw new ConfigError(
-      `The blocks of chain ${chainId} tell no minimum tip as Linea's do: correct facts.minimumTip.`,
+      `Chain ${chainId} does not publish a minimum tip in its headers. Correct facts.minimumTip.`,
     )
   if ((block?.baseFeePerGas ?? undefined) === undefined)
     throw new ConfigError(

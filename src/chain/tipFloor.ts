@@ -41,7 +41,7 @@ export async function readTipFloor(
     false,
   ])
   const floor = decodeLineaFloor(block?.extraData ?? '0x')
-  if (floor === undefined) throw new NodeUnavailableError('its header tells no minimum tip')
+  if (floor === undefined) throw new NodeUnavailableError('its header has no minimum tip')
   return floor
 }
 

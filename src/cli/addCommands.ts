@@ -17,12 +17,11 @@ const entries: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./commands/serveCommand.js')).defineServeCommand,
   },
   check: {
-    description:
-      'whether this configuration can serve: nodes, keys, money, database; changes nothing',
+    description: 'check nodes, keys, balances and database of this configuration; changes nothing',
     load: async () => (await import('./commands/checkCommand.js')).defineCheckCommand,
   },
   account: {
-    description: 'who owns apps',
+    description: 'accounts that own apps',
     load: async () => (await import('./commands/accountCommands.js')).defineAccountCommand,
   },
   app: {
@@ -34,7 +33,7 @@ const entries: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./commands/accountCommands.js')).defineKeyCommand,
   },
   user: {
-    description: 'people who sign in to administer',
+    description: 'users of the administration',
     load: async () => (await import('./commands/people/userCommands.js')).defineUserCommand,
   },
   'auth-token': {
@@ -47,15 +46,15 @@ const entries: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./commands/tankCommands.js')).defineTankCommand,
   },
   contracts: {
-    description: 'our contracts on a chain: the tank factory and the code of tanks',
+    description: 'contracts of Purser on a chain: tank factory and tank code',
     load: async () => (await import('./commands/contractsCommands.js')).defineContractsCommand,
   },
   token: {
-    description: 'tokens that were taken for gas',
+    description: 'ERC-20 tokens collected for gas',
     load: async () => (await import('./commands/tokenCommands.js')).defineTokenCommand,
   },
   operation: {
-    description: 'operations that were accepted, and what became of them',
+    description: 'accepted operations and their history',
     load: async () => (await import('./commands/recordCommands.js')).defineOperationCommand,
   },
   webhook: {
@@ -63,11 +62,11 @@ const entries: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./commands/webhookCommands.js')).defineWebhookCommand,
   },
   decision: {
-    description: 'why operations were sponsored or refused',
+    description: 'sponsorship decisions and their reasons',
     load: async () => (await import('./commands/recordCommands.js')).defineDecisionCommand,
   },
   refusal: {
-    description: 'requests about operations that were refused, and why',
+    description: 'rejected requests and the reason',
     load: async () => (await import('./commands/recordCommands.js')).defineRefusalCommand,
   },
   explain: {
@@ -75,7 +74,7 @@ const entries: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./commands/explainCommand.js')).defineExplainCommand,
   },
   policy: {
-    description: 'what is sponsored: rules and budgets',
+    description: 'sponsorship policies: rules and budgets',
     load: async () => (await import('./commands/policyCommands.js')).definePolicyCommand,
   },
   subscription: {
@@ -83,7 +82,7 @@ const entries: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./commands/webhookCommands.js')).defineSubscriptionCommand,
   },
   audit: {
-    description: 'who changed what',
+    description: 'the audit log',
     load: async () => (await import('./commands/recordCommands.js')).defineAuditCommand,
   },
   lease: {
@@ -91,7 +90,7 @@ const entries: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./commands/leaseCommands.js')).defineLeaseCommand,
   },
   keys: {
-    description: 'the master key, under which secrets are stored',
+    description: 'the master key that encrypts stored secrets',
     load: async () => (await import('./commands/keysCommands.js')).defineKeysCommand,
   },
   backup: {

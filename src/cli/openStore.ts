@@ -121,7 +121,7 @@ export async function openStore(config: Config, logger: Logger): Promise<Store> 
     await migrate(database)
     faultPoint('start:migrated')
     for (const risk of durabilityRisks(await durabilitySettings(database)))
-      logger.warn(`The database server keeps less than we promise: ${risk}`)
+      logger.warn(`The database server's settings weaken durability: ${risk}`)
     return requireMasterKey(database, place)
   })
   return { ...opened, masterKey: prepared }
@@ -166,7 +166,7 @@ export async function withNewDatabase(
 export async function requireSchema(database: Database): Promise<void> {
   if (!(await hasSchema(database)))
     throw new ConfigError(
-      'The database that DATABASE_URL names holds nothing of Purser: name the right one, or make its schema by `purser migrate`.',
+      'The database of DATABASE_URL has no Purser schema: name the right one, or create the schema with `purser migrate`.',
     )
 }
 

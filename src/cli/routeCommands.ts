@@ -79,7 +79,7 @@ function defineRoute(group: Command, route: Route, name: string, terms: GroupTer
   if (isOfAccount) command.option('--account <id>', 'its account')
   const has = (flag: string) => command.options.some(({ long }) => long === flag)
   if (terms.isOfAccount && !has('--app')) command.option('--app <id>', 'in place of --account')
-  command.option('--json', 'the answer of the administration API, for programs')
+  command.option('--json', 'print the response of the admin API as JSON')
 
   const run: Parameters<typeof onStore>[1] = async ({ store, config, flags, id }) => {
     const { database } = store

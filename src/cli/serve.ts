@@ -95,7 +95,7 @@ async function startService(
     const lockLost = lock?.lost ?? new Promise<void>(() => {})
     return { server, store, devChain, lockLost, close: () => stopAll(undo) }
   } catch (error) {
-    await stopAll(undo).catch((err) => logger.error({ err }, 'not all of it was stopped'))
+    await stopAll(undo).catch((err) => logger.error({ err }, 'the process did not stop completely'))
     throw error
   }
 }

@@ -81,7 +81,7 @@ export const options = {
   }),
   publicUrl: option({
     argument: '<url>',
-    help: 'the address under which users reach this service, for printed URLs',
+    help: 'public address of this service, for printed URLs',
     schema: z.url().optional(),
   }),
   adminListen: option({
@@ -91,12 +91,12 @@ export const options = {
   }),
   adminUrl: option({
     argument: '<url>',
-    help: 'https address under which browsers reach the administration; absent = publicUrl where it is https, else localhost only',
+    help: 'https address of the administration for browsers; default publicUrl if it is https, otherwise localhost only',
     schema: z.url({ protocol: /^https$/ }).optional(),
   }),
   adminEmail: option({
     argument: '<email>',
-    help: 'e-mail address of the first user, an operator, made at a start without any user',
+    help: 'e-mail address of the first operator, created at a start without users',
     schema: text.optional(),
   }),
   adminPassword: option({
@@ -107,24 +107,24 @@ export const options = {
   }),
   oidc: option({
     argument: '<json>',
-    help: 'identity provider (OpenID Connect) by which users sign in, see docs/operate/console.md',
+    help: 'identity provider (OpenID Connect) for sign-in, see docs/operate/console.md',
     schema: json(oidcSchema).optional(),
   }),
   oidcClientSecret: option({
     argument: '<secret>',
-    help: 'secret of the client at that provider; absent = a public client',
+    help: 'client secret at that provider; default: a public client',
     schema: text.optional(),
     isSecret: true,
   }),
   databaseUrl: option({
     argument: '<url>',
-    help: 'PostgreSQL server to use; absent = the embedded one in the data folder',
+    help: 'PostgreSQL server; default: the embedded one in the data folder',
     schema: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
     isSecret: true,
   }),
   masterKey: option({
     argument: '<key>',
-    help: '32 bytes (hex or base64) that encrypt stored secrets; absent = a file in the data folder',
+    help: '32 bytes (hex or base64) that encrypt stored secrets; default: a file in the data folder',
     schema: text.optional(),
     isSecret: true,
   }),
@@ -167,7 +167,7 @@ export const options = {
   }),
   forkUrl: option({
     argument: '<url>',
-    help: 'node of a chain that the embedded chain begins as a copy of, at its newest block',
+    help: 'node of a chain to fork at its newest block',
     schema: z.url({ protocol: /^https?$/ }).optional(),
   }),
   webhookAllow: option({
@@ -186,7 +186,7 @@ export const options = {
   }),
   operatorToken: option({
     argument: '<token>',
-    help: 'secret of 32 characters or more by which accounts are administered and metrics are read',
+    help: 'secret of 32 characters or more for administering accounts and reading metrics',
     schema: z
       .string()
       .regex(/^[!-~]{32,200}$/, 'must be 32 to 200 printable characters without blanks')
@@ -195,7 +195,7 @@ export const options = {
   }),
   trustedProxies: option({
     argument: '<list>',
-    help: 'addresses and CIDR ranges whose X-Forwarded-For is believed, comma separated',
+    help: 'addresses and CIDR ranges whose X-Forwarded-For is trusted, comma separated',
     schema: list.pipe(z.array(z.string().refine(isAddressOrRange, NO_ADDRESS))).default([]),
   }),
   keyRate: option({
@@ -210,7 +210,7 @@ export const options = {
   }),
   processes: option({
     argument: '<number>',
-    help: 'processes that serve one listener together; they need --database-url',
+    help: 'number of processes on one listener; more than one needs --database-url',
     schema: number.pipe(z.int().min(1).max(64)).default(1),
   }),
   nativePrices: option({

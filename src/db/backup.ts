@@ -46,7 +46,7 @@ const columnsByTable = sql<{ table: string; columns: string[] }>`
 
 async function* linesOf(trx: Transaction): AsyncGenerator<string> {
   const schema = await knownSchema(trx)
-  if (schema === undefined) throw new ConfigError('The database holds nothing of Purser.')
+  if (schema === undefined) throw new ConfigError('The database has no Purser schema.')
   const tables = (await columnsByTable.execute(trx)).rows
   // After the first statement, which fixes what the transaction sees: no row has an id above these.
   const sequences = await sql<{ name: string; value: string }>`
@@ -135,7 +135,7 @@ async function loadRows(trx: Transaction, lines: AsyncIterable<string>): Promise
     if (line.startsWith('[')) table = JSON.parse(line) as [string, string[]]
     else if (!isRow) end = line
   }
-  if (end !== String(count)) throw new ConfigError('The backup is not whole: rows are missing.')
+  if (end !== String(count)) throw new ConfigError('The backup is incomplete: rows are missing.')
   return count
 }
 

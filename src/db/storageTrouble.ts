@@ -60,12 +60,12 @@ export function createTroubleMemory(logger: Logger): TroubleMemory {
       known = { code, loggedAt: performance.now(), reason: trouble.reason }
       logger.error(
         { code },
-        `The database does not take what we store: ${trouble.reason}. Requests are refused meanwhile, and what was acknowledged is kept. To do: ${trouble.remedy}.`,
+        `Database writes are failing: ${trouble.reason}. Requests are rejected meanwhile; acknowledged operations are safe. Fix: ${trouble.remedy}.`,
       )
     },
     current: () => known?.reason,
     clear() {
-      if (known !== undefined) logger.info('the database takes what we store again')
+      if (known !== undefined) logger.info('Database writes recovered.')
       known = undefined
     },
   }

@@ -54,7 +54,7 @@ type Outcome = {
   /** Gas that operations paid of fixed costs, and that they truly owed. */
   paid: number
   owed: number
-  /** Operations that waited in vain and had to be priced again. */
+  /** Operations that waited without success and had to be priced again. */
   repriced: number
   /** Milliseconds until an operation was sent or priced again. */
   waits: number[]
@@ -64,7 +64,7 @@ type Outcome = {
 
 /**
  * A bundler over a day: at each turn it sends what is pooled when the shares of it pay for a bundle, and gives an
- * operation up that has waited for `WAIT` in vain, as `planBid` does. Estimates use a size of five seconds
+ * operation up that has waited for `WAIT` without success, as `planBid` does. Estimates use a size of five seconds
  * ago at worst, and operations come a few seconds after their estimate.
  */
 function simulate(

@@ -96,7 +96,7 @@ export function createFunds({ database, chainId }: FundsContext): Funds {
         const known = await insertCredit(trx, { fundId: id, amount: wei, reference })
         if (known !== undefined && known !== wei) {
           throw new TankError(
-            `Reference ${reference} stands for ${known} wei already; use another one.`,
+            `Reference ${reference} was already used for ${known} wei. Use another one.`,
           )
         }
         const fund = await findFund(trx, appId, chainId)

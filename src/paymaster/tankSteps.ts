@@ -55,7 +55,7 @@ export function createTankSteps({ node, definition: { chainId, tankFactory } }: 
     if (await has(tank.address)) return []
     if (tankAddress(tankFactory, tank) !== tank.address)
       throw new TankError(
-        `Tank ${tank.address} was made for another TankFactory than ${tankFactory}; configure that one.`,
+        `Tank ${tank.address} was created by another TankFactory than ${tankFactory}; configure that one.`,
       )
     return [
       ...(await placeFactory()),

@@ -181,7 +181,7 @@ function requireReplaceable({ address, owner, deposit, isSignerLost }: TankState
     throw new TankError(`The signer of tank ${address} is there: nothing is replaced.`)
   if (deposit > 0n)
     throw new TankError(
-      `Tank ${address} still has ${formatEther(deposit)} of the chain's coin deposited, which only its owner ${owner} can take out: run \`purser tank withdraw\` first.`,
+      `Tank ${address} still has ${formatEther(deposit)} of the chain's coin deposited, which only its owner ${owner} can withdraw: run \`purser tank withdraw\` first.`,
     )
 }
 

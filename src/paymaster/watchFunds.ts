@@ -60,7 +60,7 @@ export function watchFunds(context: WatchContext): FundsWatch {
       .then(async () => {
         levels = await checkFunds(context)
       })
-      .catch((err: unknown) => context.logger.warn({ err }, 'the gas tanks could not be looked at'))
+      .catch((err: unknown) => context.logger.warn({ err }, 'the gas tanks could not be checked'))
   }
   check()
   const timer = setInterval(check, INTERVAL)
@@ -104,7 +104,7 @@ async function checkLevel(
   })
   if (!changed) return
   if (low) logger.warn({ appId, ...data }, 'a gas tank runs low')
-  else logger.info({ appId, ...data }, 'a gas tank is filled again')
+  else logger.info({ appId, ...data }, 'a gas tank was refilled')
 }
 
 /**

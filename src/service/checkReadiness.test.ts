@@ -27,13 +27,13 @@ test('an executor that rests is alarm with its address, and when all do that not
   expect(executorAlarms(10, [status(poor), status({})])).toEqual([alarm])
   const treasury = status({ role: 'treasury' })
   expect(executorReasons(10, [status(poor), treasury])).toEqual([
-    'All executors of chain 10 rest: nothing new is sent.',
+    'All executors of chain 10 are paused: nothing new is sent.',
   ])
 })
 
 test('executors that nobody could look at are alarm as not known', () => {
   expect(executorReasons(10, undefined)).toEqual([
-    'How the executors of chain 10 do is not known now.',
+    'The state of the executors of chain 10 is unknown.',
   ])
 })
 

@@ -18,7 +18,7 @@ export type ChainHealth = {
   readonly staleAfter: number
   /** The nodes as this process knows them. */
   readonly nodes: () => readonly NodeState[]
-  /** Whether this process bundles for the chain. */
+  /** Whether bundling started in this process for the chain. */
   readonly leads: () => boolean
   /** A problem of validation that the operator should know; undefined where there is none. */
   readonly trouble: () => string | undefined
@@ -71,7 +71,7 @@ export async function checkReadiness(
   if (isDraining) reasons.push('This process is stopping.')
   if (!roles.includes(role)) reasons.push(otherRole(roles, role))
   if (!reachable) reasons.push('The database does not answer.')
-  if (trouble !== undefined) reasons.push(`The database takes no writes: ${trouble}.`)
+  if (trouble !== undefined) reasons.push(`Database writes are failing: ${trouble}.`)
   if (isKeyRight === false)
     reasons.push('The database has another master key now: restart this process with it.')
   const alarms: string[] = []
@@ -107,7 +107,7 @@ export async function checkReadiness(
 
 function otherRole(roles: Readiness['roles'], role: ReadinessQuestion['role']): string {
   return role === 'api'
-    ? 'This process only bundles (role bundler), so it is ready for no requests; ask ?role=bundler whether it can bundle.'
+    ? 'This process only bundles (role bundler), so it is not ready for requests; use ?role=bundler.'
     : `This process does not bundle (role ${roles.join(',')}).`
 }
 
@@ -129,7 +129,7 @@ async function checkChain(
     )
   const lease = reachable ? await leaseOf(database, chainId) : undefined
   const bundled = leads() || lease === undefined || lease.remaining > 0
-  if (!bundled) reasons.push(`Nobody bundles for chain ${chainId}.`)
+  if (!bundled) reasons.push(`No process bundles for chain ${chainId}.`)
   const note = trouble()
   if (note !== undefined) reasons.push(`Chain ${chainId}: ${note}.`)
   const next = coming()
@@ -176,10 +176,10 @@ export function executorReasons(
   chainId: number,
   executors: readonly ExecutorStatus[] | undefined,
 ): readonly string[] {
-  if (executors === undefined) return [`How the executors of chain ${chainId} do is not known now.`]
+  if (executors === undefined) return [`The state of the executors of chain ${chainId} is unknown.`]
   const senders = executors.filter(({ role }) => role === 'executor')
   const allRest = senders.length > 0 && senders.every(({ state }) => state === 'resting')
-  return allRest ? [`All executors of chain ${chainId} rest: nothing new is sent.`] : []
+  return allRest ? [`All executors of chain ${chainId} are paused: nothing new is sent.`] : []
 }
 
 /** The needs of executors and treasury, by address. */

@@ -116,7 +116,7 @@ async function chainReadings(
       : []),
     ...nodes().map(
       ({ host: node, restsUntil, otherChain }): Reading => ({
-        name: 'purser_node_resting',
+        name: 'purser_node_paused',
         labels: { chain, node },
         value: (restsUntil ?? otherChain) === undefined ? 0 : 1,
       }),

@@ -137,7 +137,9 @@ export async function startServer(options: ServerOptions): Promise<Service> {
     const { away: awayChains, reload } = chains
     return { url: api.url, adminUrl, awayChains, reload, offerSignIn, close }
   } catch (error) {
-    await stopAll(stops).catch((err) => logger.error({ err }, 'not all of it was stopped'))
+    await stopAll(stops).catch((err) =>
+      logger.error({ err }, 'the process did not stop completely'),
+    )
     throw error
   }
 }
@@ -156,7 +158,7 @@ async function makeFirstUser({ config, database, passwords }: SharedParts): Prom
     await createFirstUser({ database, passwords }, { email, password })
   } catch (error) {
     if (!(error instanceof PurserError)) throw error
-    throw new ConfigError(`The first user cannot be made: ${error.message}.`)
+    throw new ConfigError(`The first user cannot be created: ${error.message}.`)
   }
 }
 
@@ -180,7 +182,7 @@ function approverOf({ database, masterKey, client, metrics, logger }: SharedPart
     client,
     metrics,
     onCircuitOpened: (webhookId) => {
-      logger.warn({ webhookId }, 'a webhook failed so often that it is left alone')
+      logger.warn({ webhookId }, 'a webhook keeps failing: its circuit breaker opened')
       emitCircuitOpened(database, webhookId).catch((error: Error) =>
         logger.warn({ webhookId, reason: error.message }, 'webhook.circuit_opened not sent'),
       )

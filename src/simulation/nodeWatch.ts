@@ -68,7 +68,7 @@ export function createNodeWatch(context: NodeWatchContext): NodeWatch {
       logger.error({ ...place, ...comparison }, 'our EVM DIFFERS from the node')
       quarantine.differs(entryPoint.address, validation.observed.codeHashes)
     } else if (comparison.outcome === 'unanswered') {
-      logger.debug({ ...place, ...comparison }, 'the node cannot be compared with')
+      logger.debug({ ...place, ...comparison }, 'the node cannot be compared')
     } else quarantine.agrees(validation.observed.codeHashes)
   }
 
@@ -97,7 +97,7 @@ export function createNodeWatch(context: NodeWatchContext): NodeWatch {
       compareInBackground(entryPoint, op, validation, override)
         .catch((error) => {
           count('unanswered')
-          logger.debug({ err: error }, 'the node cannot be compared with')
+          logger.debug({ err: error }, 'the node cannot be compared')
         })
         .finally(() => {
           underWay--

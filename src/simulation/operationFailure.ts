@@ -111,7 +111,7 @@ export function describeSilent(
 ): Failure {
   const reason = withMoreGas
     ? `out of gas, the verificationGasLimit of ${verificationGasLimit} is too low. Estimate again`
-    : 'the account reverted without a reason, and not for want of gas'
+    : 'the account reverted without a reason, and not for lack of gas'
   return { ...failure, message: `${failure.message}: ${reason}` }
 }
 

@@ -177,7 +177,7 @@ function reads(frame: FrameRecord, address: Address, slot: Hex): boolean {
 
 /**
  * Accounts whose nonce led to the address of a creation, and the wei that accounts sent in all; undefined where that
- * failed, maybe for want of money.
+ * failed, maybe for lack of money.
  */
 function accountUses(root: FrameRecord) {
   const creators = new Set<Address>()

@@ -55,7 +55,7 @@ function placeOf({ configured, dataFolder }: KeyPlace): string {
 
 function wrongKey(place: KeyPlace): ConfigError {
   return new ConfigError(
-    `The master key ${placeOf(place)} is not the one of this database, so what is stored encrypted could not be read and new secrets would be lost: give the right one, see docs/operate/keys.md and \`purser keys check\`.`,
+    `The master key ${placeOf(place)} does not belong to this database: stored secrets could not be decrypted. Configure the right key, see docs/operate/keys.md and \`purser keys check\`.`,
   )
 }
 

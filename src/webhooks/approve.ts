@@ -107,7 +107,7 @@ function notCalled(
     httpStatus: undefined,
     reason:
       outcome === 'circuit_open'
-        ? 'it failed so often that it is left alone for some seconds.'
+        ? 'it keeps failing, so it is not called for some seconds.'
         : 'too many calls to it are under way.',
     attempts: 0,
     durationMs: 0,

@@ -101,7 +101,7 @@ export function startEventDeliverer(context: DelivererContext): { close(): Promi
         }
         if ((await claim()) > 0) continue
       } catch (error) {
-        logger.warn({ reason: (error as Error).message }, 'events wait for the database')
+        logger.warn({ reason: (error as Error).message }, 'events are waiting for the database')
       }
       await pause()
     }

@@ -510,13 +510,15 @@ describe('every answer is as the OpenAPI document says', () => {
       (await check({ terms, appId, ...place })).warnings
         .filter(({ path }: Json) => path !== 'budgets')
         .map(({ message }: Json) => message)
-    expect(await beside({})).toEqual([expect.stringContaining('policy all, which is asked before')])
+    expect(await beside({})).toEqual([
+      expect.stringContaining('the earlier policy all accepts everything'),
+    ])
     expect(await beside({ policyId })).toEqual([])
     expect(await beside({ policyId, position: all.position + 1 })).toHaveLength(1)
     const foremost = { terms: {}, appId, position: 0, policyId: all.policyId }
     expect((await check(foremost)).warnings.map(({ message }: Json) => message)).toEqual([
       expect.stringContaining('restrict nothing'),
-      expect.stringContaining('never asked (budget)'),
+      expect.stringContaining('never reached (budget)'),
     ])
     await ask('DELETE', '/policies/{policyId}', { policyId: all.policyId })
     await sql`insert into budget_counters (policy_id, budget, subject, bucket, used, settled)

@@ -60,7 +60,7 @@ const calling = compileSolidity(`contract Calling {
   {
     address target = address(bytes20(op.paymasterAndData[20:40]));
     (bool ok,) = target.call(op.paymasterAndData[40:41]);
-    require(ok, "spoilt");
+    require(ok, "broken");
     return ("", 0);
   }
 }`).Calling!
@@ -69,9 +69,9 @@ const calling = compileSolidity(`contract Calling {
 const spoilable = compileSolidity(
   `contract Spoilable {
     fallback(bytes calldata data) external returns (bytes memory) {
-      uint256 spoilt;
-      assembly { spoilt := tload(0) }
-      require(spoilt == 0 || data[0] == 0x01);
+      uint256 broken;
+      assembly { broken := tload(0) }
+      require(broken == 0 || data[0] == 0x01);
       if (data[0] != 0x00) assembly { tstore(0, 1) }
       return "";
     }
@@ -137,7 +137,7 @@ describe('of two operations of which each passes alone', () => {
     return known.filter(({ opsSeen }) => opsSeen > 1_000).map(({ address }) => address)
   }
 
-  test('nobody is banned where one order passes: the one in front may have spoilt the other', async () => {
+  test('nobody is banned where one order passes: the one in front may have broken the other', async () => {
     const honest = await placePaymaster(`0x${'a1'.repeat(20)}`)
     const attacker = await placePaymaster(`0x${'b2'.repeat(20)}`)
     expect(
@@ -159,7 +159,7 @@ describe('of two operations of which each passes alone', () => {
     ).toEqual([paymaster])
   })
 
-  test('two paymasters that spoil each other ban neither', async () => {
+  test('two paymasters that break each other ban neither', async () => {
     const [one, other] = [`0x${'d4'.repeat(20)}`, `0x${'e5'.repeat(20)}`] as const
     for (const address of [one, other]) await placePaymaster(address)
     const does = '0x02'

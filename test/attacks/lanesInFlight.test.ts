@@ -85,12 +85,12 @@ describe('operations in several bundles in flight', () => {
     )
     await chain.round()
     expect((await chain.stored(spoils)).state).toBe('bundled')
-    const spoilt = await chain.admit(chain.operation(victim!))
+    const broken = await chain.admit(chain.operation(victim!))
     const other = await chain.admit(chain.operation(honest!))
     await chain.round()
     // The honest operation goes without it, beside the first bundle.
     expect((await chain.stored(other)).state).toBe('bundled')
-    const states = await finish([spoils, spoilt, other])
+    const states = await finish([spoils, broken, other])
     expect(await losses()).toEqual({ wei: 0n, count: 0 })
     expect(states).toEqual(['included', 'dropped', 'included'])
   })
@@ -102,11 +102,11 @@ describe('operations in several bundles in flight', () => {
       await chain.createAccount(),
       await chain.createAccount(),
     ])
-    const spoilt = await chain.admit(
+    const broken = await chain.admit(
       chain.operation(victim!, { maxPriorityFeePerGas: parseGwei('1') }),
     )
     await chain.round()
-    expect((await chain.stored(spoilt)).state).toBe('bundled')
+    expect((await chain.stored(broken)).state).toBe('bundled')
     const fees = { maxFeePerGas: parseGwei('20'), maxPriorityFeePerGas: parseGwei('9') }
     const spoils = await chain.admit(
       chain.operation(attacker!, { ...fees, callData: spoiling(victim!), callGasLimit: 120_000n }),
@@ -120,7 +120,7 @@ describe('operations in several bundles in flight', () => {
     await chain.anvil.request('anvil_dropTransaction', [attempt.hash])
     await chain.anvil.request('evm_mine', [])
     await chain.anvil.request('eth_sendRawTransaction', [raw])
-    const states = await finish([spoilt, spoils, other])
+    const states = await finish([broken, spoils, other])
     expect(await losses()).toEqual({ wei: 0n, count: 0 })
     expect(states).toEqual(['included', 'included', 'included'])
   })

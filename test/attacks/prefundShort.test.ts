@@ -58,7 +58,7 @@ describe('an account that spends its whole limits on the chain only', () => {
       ...fields,
     })
 
-  /** Admits the operation if Purser takes it; undefined when it is refused for want of prefund. */
+  /** Admits the operation if Purser takes it; undefined when it is refused for lack of prefund. */
   const tryAdmit = async (op: Operation): Promise<Hex | undefined> => {
     try {
       return await chain().admit(op)

@@ -239,7 +239,7 @@ describe('an executor with several bundles in flight', () => {
         state: 'resting',
         balance: parseEther('0.9'),
         inFlight: 0,
-        alarm: expect.stringContaining('send it money'),
+        alarm: expect.stringContaining('fund it'),
       }),
     ])
     await chain.anvil.request('anvil_setBalance', [address, numberToHex(parseEther('2'))])

@@ -95,7 +95,7 @@ describe('a treasury', () => {
     expect(await chain().anvil.client.getTransactionCount({ address: treasury })).toBe(1)
   })
 
-  test('that is short itself says so, and spends nothing in vain', async () => {
+  test('that is short itself says so, and spends nothing without success', async () => {
     await setBalance(treasury, '0.1')
     for (const { address } of chain().executors) await setBalance(address, '0.2')
     await newHead()

@@ -183,7 +183,7 @@ describe('by a private relay that takes bundles back', () => {
   })
 
   test.each(['swallows', 'babbles', 'is down'] as const)(
-    'when it %s, a bundle goes public after the stated blocks, others at once, until it had a rest',
+    'when it %s, a bundle is sent publicly after the stated blocks, others at once, until it had a rest',
     async (mood) => {
       relay.set(mood)
       const before = await wealth()
@@ -339,7 +339,7 @@ describe('under conditions', () => {
     expect(await judge.build()).toEqual([])
   })
 
-  test('where the nodes do not know the method, bundles go public after the stated blocks', async () => {
+  test('where the nodes do not know the method, bundles are sent publicly after the stated blocks', async () => {
     const before = await executorWealth()
     const definition = { ...mixed.definition, sending }
     const nowhere = openRelay({ ...mixed.chain, definition })

@@ -71,7 +71,7 @@ describe('operations that pay for a bundle of three', () => {
     }
   })
 
-  test('that waited in vain go with the highest tip that they can pay', async () => {
+  test('that waited without success go with the highest tip that they can pay', async () => {
     await start(0)
     await setBaseFee(1n)
     const { standard } = await adviseFees(chain.context.node, chain.heads.current(), {})
@@ -83,7 +83,7 @@ describe('operations that pay for a bundle of three', () => {
     expect(receipt.effectiveGasPrice).toBeLessThan(tip / 2n)
   })
 
-  test('that waited in vain and cannot pay at all are dropped with advice on what to send', async () => {
+  test('that waited without success and cannot pay at all are dropped with advice on what to send', async () => {
     await start(0)
     await setBaseFee(parseGwei('2'))
     const hash = await admit()

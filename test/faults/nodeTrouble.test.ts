@@ -30,7 +30,7 @@ const broken: readonly Case[] = [
   [
     'loses the answers to eth_sendRawTransaction',
     { kind: 'error', methods: ['eth_sendRawTransaction'], late: true },
-    ['the node did not take the bundle', 'internal error'],
+    ['the node did not accept the bundle', 'internal error'],
   ],
   [
     'answers errors to eth_getTransactionReceipt',
@@ -45,7 +45,7 @@ const further: readonly Case[] = [
   [
     'refuses eth_sendRawTransaction',
     { kind: 'error', methods: ['eth_sendRawTransaction'] },
-    ['the node did not take the bundle', 'internal error'],
+    ['the node did not accept the bundle', 'internal error'],
   ],
   [
     'answers errors to eth_call',

@@ -123,7 +123,9 @@ describe('a node that answers from another chain for a while', () => {
         .output()
         .split('\n')
         .filter((line) => line.includes(words))
-      expect(said.filter((line) => line.includes('counts as away')).length).toBeGreaterThan(0)
+      expect(said.filter((line) => line.includes('counts as unavailable')).length).toBeGreaterThan(
+        0,
+      )
     },
   )
 

@@ -8,7 +8,7 @@ import { until } from '../support/until.js'
 
 /*
  * Whoever has an app's key asks two processes at once for more sponsorships than a budget holds, from new senders each time;
- * the operator changes the master key meanwhile, as docs/keys.md says.
+ * the operator changes the master key meanwhile, as docs/operate/keys.md says.
  */
 
 const LIMIT = 24

@@ -107,7 +107,7 @@ test('a backup of a running service is whole and agrees with the chain', async (
   expect(statSync(file).mode & 0o777).toBe(0o600)
   expect(await findingsOf(file, 'ok')).toEqual([
     expect.stringMatching(/^database: the backup of \S+ by \S+ is whole and loads: \d+ rows$/),
-    'database: ledger and audit log are whole',
+    'database: ledger and audit log are intact',
     expect.stringMatching(/^keys: the master key decrypts all [1-9]\d* secrets$/),
     expect.stringMatching(/^nodes: it is the same chain, \d+ blocks after the backup$/),
     'nodes: 6 operations are on the chain as the books have them',
@@ -142,7 +142,7 @@ test('what was changed in a backup, or is of another chain or key, is found', as
     'keys: the master key is not the one of the backup',
   ])
   expect(await findingsOf(file, 'warning', { PURSER_CHAINS: '[]' })).toEqual([
-    'nodes: its books were compared with nothing',
+    'nodes: its books could not be compared',
   ])
 })
 
@@ -154,7 +154,7 @@ test('a file that is cut, lacks a row, or is of a newer version is refused', asy
   expect(await refusal('backup', 'verify', cut)).toMatch(/^The backup cannot be read: /)
   const lacking = changed('lacking', (text) => text.replace(/^\{"id": .*\n/m, ''))
   expect(await refusal('backup', 'verify', lacking)).toBe(
-    'The backup is not whole: rows are missing.',
+    'The backup is incomplete: rows are missing.',
   )
   const newer = changed('newer', (text) => text.replace(newestMigration, '9999-later'))
   expect(await refusal('backup', 'verify', newer)).toContain(

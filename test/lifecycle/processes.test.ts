@@ -108,7 +108,7 @@ describe('processes that share a listener', () => {
     const before = pids()
     process.kill(before[0]!, 'SIGKILL')
     // Until the parent sees the end, the dead process may be handed a connection.
-    await until(async () => service.output().includes('a process ended: it is started again'))
+    await until(async () => service.output().includes('a process ended and is restarted'))
     expect(await ask('eth_chainId')).toBe(200)
     await until(async () => (await valuesOf('purser_head_block')).size === COUNT)
     expect(pids()).toHaveLength(COUNT)

@@ -121,7 +121,7 @@ describe('DATABASE_URL', () => {
     const hash = await account.send(await account.selfPaid())
     expect(await (await fetch(`${urlOf(api)}/health/ready`)).json()).toMatchObject({
       status: 'ok',
-      reasons: [`Nobody bundles for chain ${chain.chainId}.`],
+      reasons: [`No process bundles for chain ${chain.chainId}.`],
       chains: { [chain.chainId]: { bundlesHere: false, bundled: false } },
     })
     const other = makeDataFolder()

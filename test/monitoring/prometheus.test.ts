@@ -47,7 +47,7 @@ const still: Readonly<Record<string, string>> = {
   purser_index_lag_blocks: 'the index has read the head',
   purser_internal_errors_total: 'there is none',
   purser_lease_lost_total: 'one process bundles',
-  purser_node_resting: 'the node answers',
+  purser_node_paused: 'the node answers',
   purser_pool_operations: 'all operations are included',
   purser_rate_limited_total: 'nobody asks too much',
   purser_refusals_unrecorded_total: 'the database is there',

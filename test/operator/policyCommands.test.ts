@@ -56,7 +56,7 @@ test('a policy from nothing to a refusal, and back', async () => {
 test('the worked policy in docs/build/sponsorship.md runs as printed', async () => {
   const page = readFileSync('docs/build/sponsorship.md', 'utf8')
   const [, script = ''] =
-    /\*\*From nothing to a refusal\.[\s\S]*?```sh\n([\s\S]*?)```/.exec(page) ?? []
+    /### From nothing to a rejection[\s\S]*?```sh\n([\s\S]*?)```/.exec(page) ?? []
   const folder = mkdtempSync(join(purser().dataFolder, 'worked-'))
   symlinkSync(purser().dataFolder, join(folder, '.purser'))
   // The command `purser` is this build.

@@ -79,7 +79,7 @@ test('on a server without our schema a command makes none; migrate does', async 
     const data = join(folder, 'external')
     const refused = await runCli(['account', 'list', '--data', data], environment)
     expect(refused.code).toBe(1)
-    expect(expectOneSentence(refused.stderr)).toContain('nothing of Purser')
+    expect(expectOneSentence(refused.stderr)).toContain('no Purser schema')
     expect((await runCli(['migrate', '--data', data], environment)).code).toBe(0)
     expect((await runCli(['account', 'list', '--data', data], environment)).stdout).toBe('none\n')
     expect(existsSync(data)).toBe(false)

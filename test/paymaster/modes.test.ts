@@ -322,7 +322,7 @@ describe('the alarm', () => {
     expect(await check()).toEqual([])
     expect((await chain().funds.show(appId)).isLow).toBe(true)
     await chain().funds.credit(appId, parseEther('1'), 'invoice 2')
-    expect(await check()).toMatchObject([{ msg: 'a gas tank is filled again' }])
+    expect(await check()).toMatchObject([{ msg: 'a gas tank was refilled' }])
     expect((await chain().funds.show(appId)).isLow).toBe(false)
   })
 

@@ -75,7 +75,7 @@ export const getUserOperationByHash = method({
   simulates: false,
   params: { userOpHash },
   errors: [],
-  // With the signature of a pending operation anybody can bundle it, or spoil it: only its app gets it.
+  // With the signature of a pending operation anybody can bundle it, or break it: only its app gets it.
   run: async ({ userOpHash: hash }, { chain, appId }): Promise<VersionedOperation | undefined> => {
     const known = await chain.byHash(hash)
     if (known === undefined) return undefined

@@ -87,7 +87,7 @@ function outgoing(): Json {
     {
       post: {
         operationId: type,
-        summary: `Tells a subscription of ${type}; at least once, in no certain order.`,
+        summary: `Delivers ${type} to a subscription; at least once, in any order.`,
         parameters: signed,
         requestBody: { required: true, content: content(schemaOf(body, 'output')) },
         responses: {

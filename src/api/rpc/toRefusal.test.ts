@@ -42,7 +42,7 @@ test('calls about no operation and calls that came too often are not recorded', 
   expect(toRefusal({ ...refused, error })).toBeUndefined()
 })
 
-test('an operation that was accepted is not recorded as refused when its sender waited in vain', () => {
+test('an operation that was accepted is not recorded as refused when its sender waited without success', () => {
   const hash = `0x${'ab'.repeat(32)}` as const
   const late = new OperationTimeoutError(hash, 'SUBMITTED', 'it was not included in time')
   const reason = { state: 'FAILED', reason: 'it reverted', rule: 'BUNDLE_FAILED' }

@@ -114,7 +114,7 @@ export const errorCodes = {
   ),
   [-32004]: app('There is no such thing.', 'Check the id and the app of the key.'),
   [-32005]: operator(
-    'The service is busy, a limit is reached, or a part that it needs is away; try again.',
+    'The service is busy, a limit is reached, or a part that it needs is unavailable; try again.',
     'Try again after the seconds of retry-after.',
     READ_MESSAGE,
   ),
@@ -246,7 +246,7 @@ export const refusalCodes = {
     'Read `webhookCalls` of the decision: each call has its outcome, HTTP status, time and reason.',
     'For `timeout`: answer sooner, or raise `deadlineMs` of the webhook (5,000 at most).',
     'For `circuit_open`: it failed five times in a row and is asked again after ten seconds; fix it first.',
-    'Try it with POST /admin/v1/apps/APP/webhooks/WEBHOOK/test; `onFailure: approve` sponsors while it is away.',
+    'Try it with POST /admin/v1/apps/APP/webhooks/WEBHOOK/test; `onFailure: approve` sponsors while it is unavailable.',
   ),
   NO_ACTIVE_WEBHOOK: app(
     'The policy needs the approval of a webhook, and the app has no active one.',
@@ -401,8 +401,8 @@ export const dropCodes = {
   ),
   CLEARED: operator('The pool was cleared by a debug method.', 'Send it again.'),
   CHAIN_RESET: chain(
-    'The development chain began anew after it was included.',
-    'Send it again: the development chain began anew.',
+    'The development chain started again after it was included.',
+    'Send it again: the development chain started again.',
   ),
 } satisfies Table
 
@@ -548,7 +548,7 @@ export const entryPointCodes = {
   AA95: operator('A bundle was sent with too little gas.', OPERATORS_BUG),
   AA96: operator('A bundle named an aggregator that may not be one.', OPERATORS_BUG),
   AA97: app(
-    'The SenderCreator was called by somebody else than its EntryPoint.',
+    'The SenderCreator was called by someone else than its EntryPoint.',
     'Do not call the SenderCreator; send factory and factoryData.',
   ),
   AA98: app(

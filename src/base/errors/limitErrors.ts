@@ -42,23 +42,22 @@ export class RateLimitError extends PurserError {
 }
 
 const sentences: Record<LimitName, string> = {
-  key: 'This API key asks too much.',
+  key: 'Rate limit of this API key exceeded.',
   keyQuota: 'The quota of this API key is used up.',
   appQuota: 'The quota of this app is used up.',
   ip: 'Too many requests come from this address.',
   sender: 'Too many requests concern this sender.',
   simulations: 'Too many operations are being simulated.',
-  heavySimulations:
-    'This API key has as many operations simulated as it may that take more than 500,000 steps.',
+  heavySimulations: 'This API key has too many simulations of more than 500,000 steps.',
   webhookTest: 'A webhook of this app was tested a moment ago.',
-  changes: 'This account was changed as often as it may be within a day: 1,000 times, or by 16 MB.',
+  changes: 'This account reached its limit of changes per day: 1,000, or 16 MB.',
   trials: 'Another trial of a policy of this account, or too many of others, are under way.',
   watchers:
     'Too many streams are open: 20 of one account, 500 in one process. Close one, or try again soon.',
   waits: 'Too many sockets, subscriptions and requests of this API key, or of all, wait.',
   signIn: 'Too many attempts to sign in as this user failed.',
   passwords: 'Too many passwords are being checked.',
-  sessions: 'This user signed in as often as anybody may within a day: 100 times.',
+  sessions: 'This user reached the limit of 100 sign-ins per day.',
   authentication: 'Too many requests from this address had a wrong credential.',
 }
 

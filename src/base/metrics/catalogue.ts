@@ -106,7 +106,7 @@ export const catalogue = {
   purser_rate_limited_total: {
     kind: 'counter',
     help: 'Requests and calls refused by a rate limit.',
-    meaning: 'A limit that honest callers meet is too low, or somebody is not honest.',
+    meaning: 'A limit that honest callers meet is too low, or someone is not honest.',
     labels: {
       limit: [
         'key',
@@ -130,7 +130,7 @@ export const catalogue = {
   },
   purser_refusals_unrecorded_total: {
     kind: 'counter',
-    help: 'Refusals that are not recorded, because there were too many or the database was away.',
+    help: 'Refusals that are not recorded, because there were too many or the database was unavailable.',
     meaning: 'Developers do not find these refusals when they look for them.',
     labels: {},
   },
@@ -171,7 +171,8 @@ export const catalogue = {
   purser_event_deliveries_total: {
     kind: 'counter',
     help: 'Attempts to deliver an event by outcome.',
-    meaning: 'Failed attempts are repeated for days; many of them are a receiver that is away.',
+    meaning:
+      'Failed attempts are repeated for days; many of them are a receiver that is unavailable.',
     labels: { outcome: ['delivered', ...outboundFailures] },
   },
   purser_bundles_total: {
@@ -271,7 +272,7 @@ export const catalogue = {
   },
   purser_lease_held: {
     kind: 'gauge',
-    help: '1 where this process bundles for the chain, else 0.',
+    help: '1 where bundling started in this process for the chain, else 0.',
     meaning: 'Exactly one process of all should say 1.',
     labels: { chain: CHAIN },
   },
@@ -319,7 +320,7 @@ export const catalogue = {
     },
     buckets: callBuckets,
   },
-  purser_node_resting: {
+  purser_node_paused: {
     kind: 'gauge',
     help: '1 where a node is not asked for a while because it failed, else 0.',
     meaning: 'With all nodes resting the one whose rest ends first is asked.',

@@ -266,7 +266,7 @@ describe('addresses', () => {
     expect(second.response).toMatchObject({ ok: false, outcome: 'dns_error' })
   })
 
-  test('a certificate that nobody vouches for is a TLS error', async () => {
+  test('an untrusted certificate is a TLS error', async () => {
     const port = await listen(createTlsServer(selfSigned, (_, response) => response.end('{}')))
     const { attempts, response } = await development().request(
       get(`https://localhost:${port}/`),

@@ -71,7 +71,7 @@ const MAX_PAIRS = 4
 
 /**
  * The first operation before `suspect`, with an entity of its own, such that each of the two fails behind the other. Where only
- * one order fails, the one in front may have spoilt the one behind on purpose, so the order says nothing about
+ * one order fails, the one in front may have broken the one behind on purpose, so the order says nothing about
  * the one that failed.
  */
 async function findPair(

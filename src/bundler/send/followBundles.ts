@@ -146,7 +146,7 @@ export async function send(context: BundlingContext, bundle: OpenBundle): Promis
   else if (kind === 'sent') context.logger.debug(facts, 'bundle broadcast')
   else {
     const receiver = isPublic ? 'node' : 'relay'
-    context.logger.warn({ ...facts, kind, reason }, `the ${receiver} did not take the bundle`)
+    context.logger.warn({ ...facts, kind, reason }, `the ${receiver} did not accept the bundle`)
   }
   return result
 }

@@ -91,7 +91,7 @@ export function createBalanceWatch({
       const alarm = balanceAlarm(role, balance, definition)
       if (alarm !== undefined && !alarmed.has(address)) logger.error({ address }, alarm)
       if (alarm === undefined && alarmed.has(address))
-        logger.info({ address, balance }, `the ${role} has money again`)
+        logger.info({ address, balance }, `the ${role} is funded again`)
       if (alarm === undefined) alarmed.delete(address)
       else alarmed.add(address)
     }

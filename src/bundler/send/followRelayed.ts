@@ -27,7 +27,7 @@ type Looked = {
 
 /**
  * Looks, at each head, at the bundles that only a relay has: nobody tells whether it will include them. One that
- * would revert is to be taken back. One that has waited long enough goes public, together with all others while
+ * would revert is to be taken back. One that has waited long enough is sent publicly, together with all others while
  * the relay rests: never one that would revert, so that the public way costs no more than the relay's. One behind
  * others may revert only until these are mined; it waits for them.
  */
@@ -69,7 +69,7 @@ function isOutdated({ relay }: BundlingContext, bundle: OpenBundle): boolean {
   return isTaken && relay?.way === 'conditional'
 }
 
-/** Whether a relayed bundle goes public. A relay that it has waited for in vain rests. */
+/** Whether a relayed bundle is sent publicly. A relay that it has waited for without success rests. */
 function isDue(context: BundlingContext, head: Head, bundle: OpenBundle, fast: Fees): boolean {
   const { relay, logger } = context
   if (relay === undefined || relay.rests(head.number)) return true
@@ -80,7 +80,10 @@ function isDue(context: BundlingContext, head: Head, bundle: OpenBundle, fast: F
   if (answer !== 'refused' && (answer !== 'taken' || !isBelow(newest, fast))) {
     relay.rest(head.number)
     const facts = { blocks: relay.publicAfter, answer: answer ?? 'none' }
-    logger.error(facts, 'the relay did not include a bundle: bundles go public for some blocks')
+    logger.error(
+      facts,
+      'the relay did not include a bundle: bundles are sent publicly for some blocks',
+    )
   }
   return true
 }
@@ -90,7 +93,7 @@ async function publish(context: BundlingContext, bundle: OpenBundle): Promise<Op
   await publishBundle(database, bundle.id)
   metrics.count('purser_relay_bundles_total', { outcome: 'published' })
   const { id, nonce, executor, relayedFrom } = bundle
-  logger.warn({ bundleId: id, executor, nonce, relayedFrom }, 'a relayed bundle goes public')
+  logger.warn({ bundleId: id, executor, nonce, relayedFrom }, 'a relayed bundle is sent publicly')
   return { ...bundle, relayedFrom: undefined }
 }
 

@@ -101,7 +101,7 @@ async function findCauses(
       if (outcome?.success === success && owed > outcome.actualGasUsed + 1n) causes.push(userOpHash)
     } catch (error) {
       if (!(error instanceof CannotSimulateError)) throw error
-      logger.warn({ op: userOpHash, reason: error.message }, 'an operation cannot be run again')
+      logger.warn({ op: userOpHash, reason: error.message }, 'an operation cannot be replayed')
     }
   }
   return causes

@@ -133,7 +133,7 @@ export async function settleReceipts(
     const ops = settled.map(({ outcome }) => outcome.userOpHash)
     const facts = { transactionHash, blockNumber, ops }
     if (!ours) {
-      logger.warn(facts, 'operations were included by a bundle of someone else')
+      logger.warn(facts, 'operations were included in a bundle of another bundler')
       continue
     }
     const cost = costOf(receipt, dataFees)
@@ -142,7 +142,7 @@ export async function settleReceipts(
       metrics.count('purser_bundles_total', { state: 'cancelled' })
       metrics.count('purser_bundle_cost_wei_total', {}, Number(cost))
       const released = await releaseOperations(trx, ours.bundleId)
-      logger.warn({ bundleId, ...facts, cost, released }, 'the nonce was used up without a bundle')
+      logger.warn({ bundleId, ...facts, cost, released }, 'the nonce was used without a bundle')
       continue
     }
     const state = status === 1 ? 'included' : 'reverted'

@@ -84,6 +84,6 @@ function exclude(
   strangers.set(endpoint.url, serves)
   logger.error(
     { endpoint: endpoint.label },
-    `The node serves ${serves} and not our chain ${chainId}: it counts as away, and nothing that it says is used. To do: correct rpcUrls, or what stands before the node.`,
+    `The node serves ${serves} and not our chain ${chainId}: it counts as unavailable and its answers are ignored. Fix: correct rpcUrls, or the proxy in front of the node.`,
   )
 }

@@ -32,7 +32,7 @@ export async function checkLedger(database: Database): Promise<Finding[]> {
     locked > 0n && `${locked} tanks have less reserved than their sponsorships may take`,
     broken !== undefined && `the audit log was changed at entry ${broken}, or before it`,
   ].filter((text) => text !== false)
-  if (faults.length === 0) return [report.ok('ledger and audit log are whole')]
+  if (faults.length === 0) return [report.ok('ledger and audit log are intact')]
   return faults.map((text) => report.fault(text, 'use an earlier backup, and report this'))
 }
 

@@ -102,7 +102,7 @@ async function checkOneChain(
     return [...known, ...findings, ...money, ...prices]
   } catch (error) {
     const report = reporterOf('nodes', chain.chainId)
-    const text = `the nodes left questions unanswered: ${reasonOf(error)}`
+    const text = `the nodes did not answer: ${reasonOf(error)}`
     return [...known, report.fault(text, 'look at their logs, and check again')]
   } finally {
     await node.close()

@@ -126,7 +126,7 @@ async function compare(database: Database, chainId: number, config: Config): Pro
     }
   } catch (error) {
     if (error instanceof ConfigError)
-      return [report.warning('its books were compared with nothing', reasonOf(error))]
-    return [report.fault(`the node gave no answer: ${reasonOf(error)}`, 'correct rpcUrls')]
+      return [report.warning('its books could not be compared', reasonOf(error))]
+    return [report.fault(`the node did not answer: ${reasonOf(error)}`, 'correct rpcUrls')]
   }
 }

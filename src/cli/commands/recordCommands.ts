@@ -31,7 +31,7 @@ export function defineAuditCommand(audit: Command): void {
       const broken = await findBrokenAudit(store.database)
       if (broken !== undefined)
         throw new ConfigError(`The audit log was changed at entry ${broken}, or before it.`)
-      console.log('The audit log is whole.')
+      console.log('The audit log is intact.')
     },
   )
 }

@@ -234,7 +234,7 @@ async function show(
   let count = 0
   for (const entryPoint of entryPoints) if (await showTank({ ...tools, entryPoint })) count += 1
   if (count === 0 && (fund === undefined || fund.mode === 'tank'))
-    console.log('There is no tank here yet; `purser tank deposit` makes one.')
+    console.log('There is no tank here yet; `purser tank deposit` creates one.')
 }
 
 /** What the tank paid for without a sponsorship in the books, in wei, by sender. */

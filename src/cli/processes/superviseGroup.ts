@@ -104,10 +104,7 @@ async function fill(group: Group, seat: Seat): Promise<ReadyFacts> {
     seat.worker = undefined
     if (group.stopping.signal.aborted) return
     if (performance.now() - since > STEADY_AFTER) seat.delay = FIRST_DELAY
-    group.logger.error(
-      { process: seat.number, code, signal },
-      'a process ended: it is started again',
-    )
+    group.logger.error({ process: seat.number, code, signal }, 'a process ended and is restarted')
     void fillAgain(group, seat)
   })
   return facts
@@ -122,7 +119,7 @@ async function fillAgain(group: Group, seat: Seat): Promise<void> {
     try {
       await fill(group, seat)
     } catch (error) {
-      group.logger.error({ process: seat.number, err: error }, 'a process does not start')
+      group.logger.error({ process: seat.number, err: error }, 'a process cannot start')
     }
   }
 }
@@ -145,7 +142,7 @@ async function replaceAll(group: Group): Promise<void> {
     try {
       await fill(group, seat)
     } catch (error) {
-      group.logger.error({ process: seat.number, err: error }, 'a process is not replaced')
+      group.logger.error({ process: seat.number, err: error }, 'a process was not replaced')
       return
     }
     await end(old)

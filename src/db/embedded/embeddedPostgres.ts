@@ -190,12 +190,12 @@ export async function startEmbeddedPostgres(
       })
     }
     const rejoin = async (): Promise<void> => {
-      logger.error({ log: cluster.log }, 'the embedded database ended; it is started again')
+      logger.error({ log: cluster.log }, 'the embedded database ended and is restarted')
       while (!session?.isOpen && !signal.aborted) {
         try {
           await join()
         } catch (error) {
-          logger.error({ err: error }, 'the embedded database did not start again')
+          logger.error({ err: error }, 'the embedded database did not restart')
           await delay(RESTART_AFTER, undefined, { signal }).catch(() => {})
         }
       }

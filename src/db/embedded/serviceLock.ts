@@ -63,7 +63,7 @@ export async function holdServiceLock(
         if (again !== undefined) return again
         refusals += 1
       } catch (error) {
-        logger.warn({ reason: (error as Error).message }, 'service lock not regained yet')
+        logger.warn({ reason: (error as Error).message }, 'service lock not recovered yet')
       }
       await delay(RETRY_AFTER, undefined, { signal }).catch(() => {})
     }
@@ -75,12 +75,12 @@ export async function holdServiceLock(
     for (;;) {
       await heldLock.ended
       if (signal.aborted) return false
-      logger.warn('the session of the service lock broke')
+      logger.warn('the session of the service lock was lost')
       const again = await regain()
       if (again === undefined) return !signal.aborted
       heldLock = again
       if (signal.aborted) await heldLock.client.end()
-      else logger.info('service lock regained')
+      else logger.info('service lock recovered')
     }
   }
   const keeping = keep()

@@ -116,5 +116,5 @@ function refusedBy({ policyId }: PolicyClaim, exceeded: ClaimDecision): Reservat
 const nonceUsed: Refusal = {
   code: 'NONCE_USED',
   message:
-    'An operation with this sender and nonce was included already. Read the nonce again and build the operation anew.',
+    'An operation with this sender and nonce was included already. Read the nonce again and rebuild the operation.',
 }

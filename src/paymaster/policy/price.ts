@@ -16,7 +16,7 @@ export function parseUsd(text: string): bigint {
   return BigInt(whole + fraction.padEnd(6, '0'))
 }
 
-/** Prices that the operator configures and vouches for; they never grow old. */
+/** Prices that the operator configures; they never expire. */
 export function configuredPrices(prices: ReadonlyMap<number, bigint>): PriceSource {
   return async (chainId) => {
     const microUsd = prices.get(chainId)

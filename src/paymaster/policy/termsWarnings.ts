@@ -61,16 +61,16 @@ export function termsWarnings(
       'webhookMode',
       'wants the approval of a webhook: an app without one is refused.',
     ],
-    [isUnrestricted(terms), '', 'restrict nothing: everything that an app asks for is sponsored.'],
+    [isUnrestricted(terms), '', 'restrict nothing: every request is sponsored.'],
     [
       taker !== undefined,
       '',
-      `are never asked: policy ${taker?.name}, which is asked before, takes everything.`,
+      `are never reached: the earlier policy ${taker?.name} accepts everything.`,
     ],
     [
       unreached.length > 0,
       '',
-      `take everything: policies behind are never asked (${unreached.map(({ name }) => name).join(', ')}).`,
+      `accept everything: later policies are never reached (${unreached.map(({ name }) => name).join(', ')}).`,
     ],
   ]
   return warnings.flatMap(([isSo, path, message]) => (isSo ? [{ path, message }] : []))

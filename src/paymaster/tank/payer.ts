@@ -128,7 +128,7 @@ export function claimCredit({ id, credited }: StoredFund, maxCost: bigint): Poli
 function noTank(chainId: number, { version }: EntryPoint): Refusal {
   return {
     code: 'NO_TANK',
-    message: `The app has no gas tank on chain ${chainId} for EntryPoint ${version}. The operator makes one with purser tank deposit.`,
+    message: `The app has no gas tank on chain ${chainId} for EntryPoint ${version}. The operator creates one with purser tank deposit.`,
   }
 }
 
@@ -160,7 +160,7 @@ export function tankEmpty(
 function noSharedTank(chainId: number, { version }: EntryPoint): Refusal {
   return {
     code: 'NO_TANK',
-    message: `The app pays by credit, and the operator's shared gas tank does not exist on chain ${chainId} for EntryPoint ${version}. The operator makes it with purser tank deposit --shared.`,
+    message: `The app pays by credit, and the operator's shared gas tank does not exist on chain ${chainId} for EntryPoint ${version}. The operator creates it with purser tank deposit --shared.`,
   }
 }
 

@@ -96,7 +96,7 @@ export async function reserveTokenPayment(
 
 /** One sender, and so one operation: an eighth. */
 const SENDER_DIVISOR = 8n
-/** All senders that never paid the tank, with what the app's senders did not pay of late: a quarter. */
+/** All senders that never paid the tank, with what the app's senders did not pay recently: a quarter. */
 const NEW_SENDERS_DIVISOR = 4n
 /** All senders of the app: a half. */
 const APP_DIVISOR = 2n

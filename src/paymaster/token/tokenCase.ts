@@ -115,7 +115,7 @@ export function requireApproval(payment: TokenCase, maxCharge: bigint | undefine
 }
 
 /**
- * The refusal of an operation whose run left the tank no charge: for want of an approval, where its calls
+ * The refusal of an operation whose run left the tank no charge: for lack of an approval, where its calls
  * show none, else for another reason.
  */
 export function refusedCharge(payment: TokenCase, postOpGas: bigint): TokenPaymentError {

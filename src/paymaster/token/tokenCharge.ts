@@ -78,7 +78,7 @@ const validationSlots: Readonly<Record<TokenMode, TouchedSlots>> = {
 }
 
 /**
- * Gas of postOp, measured likewise: 11,100 for a refund, 25,200 for the treasury, 35,200 for a
+ * Gas of postOp, measured also: 11,100 for a refund, 25,200 for the treasury, 35,200 for a
  * charge.
  */
 const REFUND = 14_000n

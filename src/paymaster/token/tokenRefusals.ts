@@ -8,7 +8,7 @@ import { formatTokens } from '../formatUnits.js'
 export function noTokenTank(token: Address, chainId: number, { version }: EntryPoint) {
   return new TokenPaymentError(
     'NO_TOKEN_TANK',
-    `Neither the app nor the operator has a token tank on chain ${chainId} for EntryPoint ${version}. The operator makes one with purser tank deposit --kind token.`,
+    `Neither the app nor the operator has a token tank on chain ${chainId} for EntryPoint ${version}. The operator creates one with purser tank deposit --kind token.`,
     token,
   )
 }
@@ -53,7 +53,7 @@ export function allowanceTooLow(
 export function notExact(token: TokenDefinition) {
   return new TokenPaymentError(
     'TOKEN_NOT_EXACT',
-    `A transfer of ${token.symbol} from the sender does not move the amount that it names (the token takes a fee, changes balances by itself, or blocks an address). Choose another token.`,
+    `A transfer of ${token.symbol} from the sender does not move the amount that it names (the token takes a fee, changes balances on its own, or blocks an address). Choose another token.`,
     token.address,
   )
 }

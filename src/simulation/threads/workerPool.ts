@@ -97,7 +97,7 @@ export function createWorkerPool<Link, Message, Result>(
     const isMemory = error.code === 'ERR_WORKER_OUT_OF_MEMORY'
     request?.reject(isMemory ? new TooCostlyError('memory') : new SimulationLostError(error))
     if (isClosed) return
-    logger.error({ err: error }, 'a thread for simulations ended')
+    logger.error({ err: error }, 'a simulation worker ended')
     dispatch()
   }
 

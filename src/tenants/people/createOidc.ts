@@ -124,11 +124,11 @@ function guardedFetch(client: OutboundClient): CustomFetch {
       })
     if (response.outcome === 'http_status' && response.status !== undefined)
       return new Response(null, { status: response.status })
-    throw new TypeError(`The identity provider cannot be asked: ${response.reason}`)
+    throw new TypeError(`The identity provider does not answer: ${response.reason}`)
   }
 }
 
-/** A person for whom a provider vouches. */
+/** A person whom a provider has verified. */
 export type Person = {
   readonly issuer: string
   readonly subject: string

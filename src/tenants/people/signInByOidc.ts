@@ -9,7 +9,7 @@ import { type AccessContext, type BegunSession, beginSession, type Visitor } fro
 import { createUser, findUser, findUserByEmail, lockLiveUser, type User } from './users.js'
 
 /**
- * Begins a session of a person for whom the provider vouches. The first time, the verified e-mail address says who
+ * Begins a session of a person whom the provider has verified. The first time, the verified e-mail address says who
  * that is; after it the provider's own name does. A person whom nobody invited becomes a user if a rule gives a role.
  * The rules decide on the accounts that they name, at each sign-in; nobody becomes an operator by them.
  * @throws UnauthorizedError, RateLimitError
@@ -68,7 +68,10 @@ async function giveRole(
   if (role === undefined) await removeMember(change, accountId, userId)
   else if (before !== undefined) await changeRole(change, accountId, userId, role)
   else if (!(await addMember(change, accountId, userId, role)))
-    logger.warn({ accountId }, 'a rule of the identity provider names no live account')
+    logger.warn(
+      { accountId },
+      'a rule of the identity provider names an account that does not exist',
+    )
 }
 
 /** A person as an identity provider names one. */

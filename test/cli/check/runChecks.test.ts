@@ -232,7 +232,7 @@ describe('a broken configuration names its one fault', () => {
     }),
     'a node that gives no logs of a block': () => ({
       group: 'nodes',
-      fault: /gives no logs of a block by its hash/,
+      fault: /does not return logs by block hash/,
       found: withNode(
         'eth_getLogs',
         ([filter], answer) =>
@@ -260,7 +260,7 @@ describe('a broken configuration names its one fault', () => {
     }),
     'a relay that is away': () => ({
       group: 'nodes',
-      fault: /127\.0\.0\.1:1 does not answer: .*bundles go public after 25 blocks/,
+      fault: /127\.0\.0\.1:1 does not answer: .*bundles are sent publicly after 25 blocks/,
       found: check(environmentOf(relayAt('http://127.0.0.1:1/secret-key'))),
     }),
     'a relay that is none': () => ({
@@ -270,7 +270,7 @@ describe('a broken configuration names its one fault', () => {
     }),
     "an executor's key that signs for a relay": () => ({
       group: 'nodes',
-      fault: /sending\.authKey is the key of 0x70997970\w+, which holds money/,
+      fault: /sending\.authKey is the key of 0x70997970\w+, which holds funds/,
       found: check(
         environmentOf(
           relayAt(chain().rpcUrl, { method: 'eth_sendRawTransaction', authKey: 'env:EXECUTOR' }),
@@ -322,7 +322,7 @@ describe('a broken configuration names its one fault', () => {
     }),
     'tips of Linea on another chain': () => ({
       group: 'nodes',
-      fault: /tell no minimum tip as Linea's do: correct facts.minimumTip$/,
+      fault: /does not publish a minimum tip in its headers. Correct facts.minimumTip$/,
       found: check(environmentOf({ facts: { minimumTip: 'linea' } })),
     }),
     'a token with other decimals than its contract': () => ({
@@ -422,7 +422,7 @@ test('what a node lacks that can be done without is a warning, with what follows
 
   const announced = (url: string) => lacking({}, 'eth_call', unchanged, [url])
   const deaf = await announced('ws://127.0.0.1:1/secret-key')
-  expect(deaf).toEqual([expect.stringMatching(/^announces no new heads: .*ECONNREFUSED/)])
+  expect(deaf).toEqual([expect.stringMatching(/^does not announce new heads: .*ECONNREFUSED/)])
   expect(await announced(chain().rpcUrl.replace('http', 'ws'))).toEqual([])
 })
 

@@ -6,7 +6,7 @@ export type WatchedNode = { readonly url: string; stop(): Promise<void> }
 
 type Request = { readonly method: string; readonly params: readonly unknown[] }
 
-/** Times that one receipt is asked for in vain, with nothing sent between, before a block is mined. */
+/** Times that one receipt is asked for without success, with nothing sent between, before a block is mined. */
 const IDLE = 40
 
 /**

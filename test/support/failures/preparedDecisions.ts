@@ -92,7 +92,7 @@ export const preparedDecisions: readonly PreparedFailure[] = [
         throw new Error('the circuit stayed closed')
       }),
     code: 'WEBHOOK_FAILED',
-    says: [/^circuit_open /m, /it failed so often that it is left alone for some seconds/],
+    says: [/^circuit_open /m, /it keeps failing, so it is not called for some seconds/],
     step: /failed five times in a row and is asked again after ten seconds/,
   },
 ]

@@ -75,7 +75,7 @@ export function SignIn() {
 const problems: Readonly<Record<string, string>> = {
   away: `${providerName} cannot be asked at present. Try again, or sign in by password.`,
   late: 'That took longer than ten minutes, or began in another browser. Try again.',
-  refused: `${providerName} vouched for nobody. Try again.`,
+  refused: `${providerName} rejected the sign-in. Try again.`,
   unknown: `${providerName} knows you, but no user here has this identity. Ask an administrator for an invitation.`,
   busy: 'Too many sign-ins. Try again tomorrow, or end some sessions.',
 }

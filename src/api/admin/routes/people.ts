@@ -177,7 +177,7 @@ export const userRoutes = [
     run: ({ context }) => listUsers(context.database),
   }),
   route('POST /users', {
-    summary: 'Make a user, who chooses a password by the token, shown this once, within a day',
+    summary: 'Create a user, who chooses a password with the token, shown once, within a day',
     who: 'operator',
     status: 201,
     body: z.strictObject({ email, name, isOperator: z.boolean().default(false) }),
@@ -202,7 +202,7 @@ export const userRoutes = [
       ),
   }),
   route('POST /users/{userId}/password', {
-    summary: 'Let a user choose another password by the token, shown this once, within a day',
+    summary: 'Let a user choose another password with the token, shown once, within a day',
     who: 'operator',
     status: 201,
     answer: invitationWithToken,
@@ -253,7 +253,7 @@ export const memberRoutes = [
     run: ({ context, accountId }) => listInvitations(context.database, accountId),
   }),
   route('POST /invitations', {
-    summary: 'Offer a role for seven days; the token is shown this once, to be handed on',
+    summary: 'Offer a role for seven days; the token is shown once, to be handed on',
     role: 'admin',
     status: 201,
     body: z.strictObject({ email, role }),
@@ -282,7 +282,7 @@ export const authTokenRoutes = [
   }),
   route('POST /auth-tokens', {
     command: 'create',
-    summary: 'Make a token with a role, shown this once; without expiresAt it is for ever',
+    summary: 'Create a token with a role, shown once; without expiresAt it never ends',
     role: 'admin',
     status: 201,
     body: z.strictObject({ name, role, expiresAt: time.nullable().optional() }),

@@ -122,7 +122,7 @@ export const policyRoutes = [
   }),
   route('POST /policies', {
     command: 'create',
-    summary: 'Make a policy, of an app or (appId null) of the whole account',
+    summary: 'Create a policy of an app, or (appId null) of the account',
     role: 'admin',
     status: 201,
     body: settings.partial().extend({ appId: id.nullable(), name }),

@@ -129,8 +129,7 @@ export const tankRoutes = [
     },
   }),
   route('POST /apps/{appId}/tanks', {
-    summary:
-      'Make a tank that gives gas; its address can be funded, and it signs once it is on the chain',
+    summary: 'Create a gas tank; its address can be funded, and it sponsors once it is deployed',
     role: 'admin',
     body: z.strictObject({
       chainId: z.int().min(1),

@@ -78,7 +78,7 @@ export const accountRoutes = [
   }),
   route('POST /accounts', {
     command: 'create',
-    summary: 'Make an account; its token is shown this once',
+    summary: 'Create an account; its token is shown once',
     who: 'operator',
     status: 201,
     body: z.strictObject({ name }),
@@ -93,7 +93,7 @@ export const accountRoutes = [
   }),
   route('POST /accounts/{accountId}/token', {
     command: 'token',
-    summary: 'A new token, shown this once; the old one ends',
+    summary: 'Replace the token, shown once; the old one ends',
     who: 'operator',
     status: 201,
     answer: accountWithToken,
@@ -125,7 +125,7 @@ export const appRoutes = [
   }),
   route('POST /apps', {
     command: 'create',
-    summary: 'Make an app',
+    summary: 'Create an app',
     role: 'admin',
     status: 201,
     body: z.strictObject({ name }),
@@ -195,7 +195,7 @@ export const keyRoutes = [
   }),
   route('POST /apps/{appId}/keys', {
     command: 'create',
-    summary: 'Make a key, shown this once; without limits it may do all from anywhere',
+    summary: 'Create a key, shown once; without limits it may call everything from anywhere',
     role: 'developer',
     status: 201,
     body: changes.required({ name: true }),

@@ -63,7 +63,7 @@ export const webhookCallRoutes = [
   }),
   route('GET /apps/{appId}/webhooks/{webhookId}/circuit', {
     command: 'circuit',
-    summary: 'Whether the webhook is left alone because it fails, and the newest changes of that',
+    summary: 'The state of the circuit breaker of the webhook, and its newest changes',
     role: 'viewer',
     answer: z.object({ state: circuit, changes: z.array(z.object({ at: time, state: circuit })) }),
     async run({ context: { database }, app, params: { webhookId } }) {

@@ -38,7 +38,7 @@ async function logsOfBlock({ node, host, head, definition }: AbilitiesCheck): Pr
   } catch (error) {
     // A block that a reorg has replaced meanwhile has no logs to give.
     if ((await getBlock(node, head.hash)) === undefined) return []
-    const text = `${host} gives no logs of a block by its hash (EIP-234): ${reasonOf(error)}`
+    const text = `${host} does not return logs by block hash (EIP-234): ${reasonOf(error)}`
     return [reporterOf('nodes', chainId).fault(text, 'use a node that does')]
   }
 }
@@ -85,7 +85,7 @@ export async function checkAnnouncements({
   const { host } = new URL(headsUrl)
   const trouble = await subscribe(headsUrl)
   if (trouble === undefined) return [report.ok(`${host} announces new heads`)]
-  const text = `${host} announces no new heads: ${trouble}`
+  const text = `${host} does not announce new heads: ${trouble}`
   return [report.warning(text, 'correct its ws URL in rpcUrls; until then heads are polled only')]
 }
 

@@ -53,7 +53,7 @@ async function chainRules(node: NodeClient, { chainId }: ChainDefinition): Promi
   const rules = await detectChainRules(node, hash)
   if (rules === undefined) {
     const remedy = 'our EVM cannot run it: take the chain out, or upgrade it'
-    return [report.fault('the chain runs by rules that are older than Shanghai', remedy)]
+    return [report.fault('the rules of the chain are older than Shanghai', remedy)]
   }
   const { next } = rules
   const now = `the chain runs by the rules of ${rules.fork}`
@@ -133,7 +133,7 @@ async function entryPointsOf(node: NodeClient, definition: ChainDefinition): Pro
         const code = await getCode(node, address)
         const name = `EntryPoint ${version} at ${address}`
         if (isCanonicalCode(version, { address, code, chainId })) return report.ok(name)
-        const text = `${name} has other code than the one that was audited`
+        const text = `${name} has different code than the audited one`
         return report.fault(text, 'correct entryPoints; do not serve it unless you know why')
       }),
     )

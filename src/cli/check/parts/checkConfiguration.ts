@@ -60,7 +60,7 @@ function readableByOthers(
     ...keystores,
   ]
   return secret.filter(isReadByOthers).map((path) => {
-    const remedy = `chmod 600 ${path}, and consider its secrets as known to those who can log in`
+    const remedy = `chmod 600 ${path}, and rotate its secrets: other users could read them`
     return report.warning(`${path} holds secrets and can be read by other users`, remedy)
   })
 }

@@ -71,7 +71,7 @@ function findingsOf(facts: DatabaseFacts): Finding[] {
   if (!mayCreate && schema !== 'current')
     findings.push(
       report.fault(
-        'its user may make no tables, which the next start must',
+        'its user may not create tables, which the next start needs',
         'grant create on the schema to the user, or run purser migrate as one who may',
       ),
     )
@@ -79,7 +79,7 @@ function findingsOf(facts: DatabaseFacts): Finding[] {
     findings.push(
       report.warning(
         `its clock is ${Math.abs(clockAhead).toFixed(1)} s ${clockAhead > 0 ? 'ahead of' : 'behind'} ours`,
-        'let both machines take the time from NTP',
+        'synchronise both machines by NTP',
       ),
     )
   for (const risk of risks)
@@ -91,10 +91,10 @@ function findingsOf(facts: DatabaseFacts): Finding[] {
 function schemaFinding(schema: DatabaseFacts['schema']): Finding {
   switch (schema) {
     case 'none':
-      return report.ok('it holds nothing of Purser yet; the first start makes the schema')
+      return report.ok('it is empty; the first start creates the schema')
     case 'older':
       return report.warning(
-        'its schema is that of an earlier version, so its content was not looked into',
+        'its schema is that of an earlier version, so its content was not checked',
         'the next start upgrades it',
       )
     case 'newer':
@@ -112,7 +112,7 @@ function keyWithoutDatabase({ masterKey, data }: Config): Finding[] {
   const keys = reporterOf('keys')
   try {
     const key = readMasterKey(masterKey, data)
-    return [keys.ok(key ? 'the master key is well formed' : 'the first start makes a master key')]
+    return [keys.ok(key ? 'the master key is well formed' : 'the first start creates a master key')]
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     return [keys.fault(error.message.replace(/\.$/, ''), 'purser keys new prints one')]

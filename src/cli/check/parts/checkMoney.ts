@@ -56,10 +56,7 @@ async function checkAccount(
   const alarm = balanceAlarm(role, balance, definition)
   const amount = `${role} ${address} has ${formatEther(balance)} ${definition.nativeCoin}`
   if (alarm === undefined) return [...withCode, report.ok(amount)]
-  return [
-    ...withCode,
-    report.fault(amount, `send it money: ${alarm.replace(/: send it money$/, '')}`),
-  ]
+  return [...withCode, report.fault(amount, `fund it: ${alarm.replace(/: fund it$/, '')}`)]
 }
 
 /** An account that does not exist costs 25,000 gas more with the first payment, which nobody repays. */
@@ -101,7 +98,7 @@ async function checkTanks(
     ),
     ...unbound.map((appId) =>
       report.warning(
-        `app ${appId} has a tank, and its policies bound no sender: anybody with its key can keep the tips of what the tank pays`,
+        `app ${appId} has a tank, and its policies do not limit senders: anyone with its key can keep the tips that the tank pays`,
         'give its policies a budget per sender',
       ),
     ),

@@ -130,7 +130,7 @@ async function batches(node: NodeClient, report: Reporter, host: string): Promis
   if (await takes(MAX_CALLS_PER_BATCH)) return []
   const text = (await takes(2))
     ? `${host} answers batches of JSON-RPC requests, but not of ${MAX_CALLS_PER_BATCH}`
-    : `${host} does not answer batches of JSON-RPC requests`
+    : `${host} does not support JSON-RPC batches`
   return [report.fault(text, 'use a node or a plan of the provider that does')]
 }
 
@@ -170,7 +170,9 @@ async function logs(
   const [answer] = await node.batch([{ method: 'eth_getLogs', params: [filter] }])
   if (answer?.ok) return []
   const text = `${host} refuses logs of ${number - from + 1n} blocks: ${reasonOf(answer?.error)}`
-  return [report.warning(text, 'use a node that allows it: logs are read in smaller ranges else')]
+  return [
+    report.warning(text, 'use a node that allows it; otherwise logs are read in smaller ranges'),
+  ]
 }
 
 /** Answer of a node that has no such method. */
@@ -198,7 +200,7 @@ function apart(looks: readonly Look[], report: Reporter): Finding[] {
   const behind = highest.head.number - lowest.head.number
   if (behind <= FAR_APART) return []
   const text = `${lowest.host} is ${behind} blocks behind ${highest.host}`
-  return [report.warning(text, 'let it catch up: a node that is behind is not asked')]
+  return [report.warning(text, 'let it catch up: a node that is behind is not used')]
 }
 
 /** Nodes of one chain id may follow different chains: a block that all must have has one hash at all of them. */

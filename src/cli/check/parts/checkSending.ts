@@ -36,8 +36,8 @@ export async function checkSending(
   const holders = [...executors, ...(treasury ? [treasury] : [])].map(({ address }) => address)
   const shown = authKey && privateKeyToAddress(authKey).toLowerCase()
   if (holders.some((address) => address === shown)) {
-    const remedy = 'give sending.authKey a key that holds no money'
-    findings.push(report.fault(`sending.authKey is the key of ${shown}, which holds money`, remedy))
+    const remedy = 'use a sending.authKey without funds'
+    findings.push(report.fault(`sending.authKey is the key of ${shown}, which holds funds`, remedy))
   }
   if (way === 'conditional' && rules === 'off') {
     const text = 'without rules no storage is known for conditions: they name the last block only'
@@ -46,7 +46,7 @@ export async function checkSending(
   const receivers = sending.url === undefined ? urls : [sending.url]
   for (const url of receivers) {
     const trouble = await troubleOf(url, methodOf(sending), logger)
-    const fallback = `bundles go public after ${publicAfter} blocks`
+    const fallback = `bundles are sent publicly after ${publicAfter} blocks`
     const text = `${hostOf(url)} ${trouble}: ${fallback}`
     if (trouble) findings.push(report.fault(text, 'correct sending.url and sending.method'))
   }

@@ -57,7 +57,7 @@ export function defineUserCommand(user: Command): void {
   onStore(
     user
       .command('create')
-      .description('make a user; the first operator of an instance is made like this')
+      .description('create a user; also the first operator of an instance')
       .requiredOption('--email <email>', 'by which the user signs in')
       .option('--name <name>', 'for people; the e-mail address when absent')
       .option('--operator', 'may administer the instance and enter every account')

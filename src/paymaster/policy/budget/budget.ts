@@ -110,7 +110,7 @@ function subjectsOf(
 function unreadable(name: string): Refusal {
   return {
     code: 'CALL_DATA_UNKNOWN',
-    message: `Policy ${name} has a budget per delegator, and the operation makes calls that cannot be looked into, or for more than ${MOST_DELEGATORS} delegators.`,
+    message: `Policy ${name} has a budget per delegator, and the operation makes calls that cannot be decoded, or for more than ${MOST_DELEGATORS} delegators.`,
   }
 }
 

@@ -80,7 +80,7 @@ function checkCall(
   if (isLookedInto && redemptions === undefined)
     return {
       code: 'NESTED_CALL_NOT_ALLOWED',
-      message: `${position} makes further calls (${selectorOf(call)} of ${call.to}), which are not looked into.`,
+      message: `${position} makes further calls (${selectorOf(call)} of ${call.to}), which are not decoded.`,
     }
   if (
     selvesOf(call, caller.self).every((each) =>
@@ -91,7 +91,7 @@ function checkCall(
   const name = call.data === '0x' ? 'transfer' : selectorOf(call)
   return {
     code: 'CALL_NOT_ALLOWED',
-    message: `${position} (${name} to ${call.to}, value ${call.value} wei) is none of those that it pays for.`,
+    message: `${position} (${name} to ${call.to}, value ${call.value} wei) is not among those that it pays for.`,
   }
 }
 

@@ -47,7 +47,7 @@ export const factoryRule: PolicyRule = ({ factories }, { draft }) => {
   return runs && !factories.includes(factory)
     ? {
         code: 'FACTORY_NOT_ALLOWED',
-        message: `the factory ${factory} of the operation is none of those that it pays for.`,
+        message: `the factory ${factory} of the operation is not among those that it pays for.`,
       }
     : undefined
 }

@@ -143,9 +143,8 @@ function createSpanSender(
     if (spans.length === 0) return
     try {
       await post(spans)
-      if (isAway) logger.info({ lost }, 'traces are received again')
-      else if (lost > 0)
-        logger.warn({ lost }, 'traces are lost: more came than their receiver took')
+      if (isAway) logger.info({ lost }, 'the collector accepts traces again')
+      else if (lost > 0) logger.warn({ lost }, 'traces are lost: the collector is too slow')
       isAway = false
       lost = 0
     } catch (error) {
@@ -153,7 +152,7 @@ function createSpanSender(
       const { host } = new URL(url)
       const { message: reason } = error as Error
       if (!isAway)
-        logger.warn({ host, reason }, 'traces are lost: their receiver does not take them')
+        logger.warn({ host, reason }, 'traces are lost: the collector does not accept them')
       isAway = true
     }
   }
