@@ -30,8 +30,8 @@ const zeroWord = '0'.repeat(64)
 /** With these the EntryPoint refuses what was validated: a wrong signature, or another time. */
 const afterValidation = new Set(['AA22', 'AA24', 'AA27', 'AA32', 'AA34', 'AA37'])
 /**
- * Gas of handleOps around the validation that it meters, at least as much as there is: 4,000 to 8,000 by the
- * prices of Ethereum. It counts where the EntryPoint does not come to say what validation used.
+ * Gas of handleOps around the validation that it meters, at least as much as there is by the prices of Ethereum. It counts
+ * where the EntryPoint does not come to say what validation used.
  */
 const AROUND_VALIDATION = 12_000n
 
