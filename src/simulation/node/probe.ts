@@ -25,7 +25,7 @@ const LAYOUT_SLOT: Hex = `0x${'70757273657200'.padStart(64, '0')}`
 
 const CREATE_SENDER = '0x570e1a36'
 const INIT_SENDER = '0xc09ad0d9'
-const ZERO_WORD = '0'.repeat(64)
+const zeroWord = '0'.repeat(64)
 
 /** With these the EntryPoint refuses what was validated: a wrong signature, or another time. */
 const afterValidation = new Set(['AA22', 'AA24', 'AA27', 'AA32', 'AA34', 'AA37'])
@@ -96,16 +96,15 @@ function planOf(entryPoint: EntryPoint, op: Operation, extent: Extent) {
     creator: createAddress(address, 1n),
     ...creationOf(op),
     sender,
-    validation:
-      `${callLayout.validateUserOp}${encodeTuple([tuple, ZERO_WORD, ZERO_WORD])}` as const,
+    validation: `${callLayout.validateUserOp}${encodeTuple([tuple, zeroWord, zeroWord])}` as const,
     prefund: paymaster === undefined ? prefund : 0n,
     depositSlot: BigInt(depositSlot(sender)),
     paymaster: paymaster ?? sender,
     sponsoring: (paymaster === undefined
       ? '0x'
-      : `${callLayout.validatePaymasterUserOp}${encodeTuple([tuple, ZERO_WORD, uintWord(prefund, 'prefund')])}`) as Hex,
+      : `${callLayout.validatePaymasterUserOp}${encodeTuple([tuple, zeroWord, uintWord(prefund, 'prefund')])}`) as Hex,
     execution: takesOperation
-      ? (`${callLayout.executeUserOp}${encodeTuple([tuple, ZERO_WORD])}` as Hex)
+      ? (`${callLayout.executeUserOp}${encodeTuple([tuple, zeroWord])}` as Hex)
       : op.callData,
     executionTakesHash: takesOperation,
     executes: extent === 'execution',
