@@ -84,7 +84,7 @@ test('operations that come together cost little each, by counts that no busy mac
     statements: 1.8,
     planned: 0.6,
     commits: 1.2,
-    wal: 11_000,
+    wal: 6_500,
     indexEntries: 21.5,
     runs: 1.05,
   })
