@@ -80,17 +80,7 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
   const agreed = await agreement({ node, state, logger }, entryPoints)
   let trusted = new Set(agreed.map(({ entryPoint }) => entryPoint))
   const nodeTraces = agreed.some(({ by }) => by === 'trace')
-  const watch =
-    nodeTraces && state
-      ? createNodeWatch({
-          node,
-          logger,
-          share: context.comparedShare,
-          metrics,
-          newestEngine: createEngineOn(state.withNewestState, simulations),
-          rules: context.rules,
-        })
-      : undefined
+  const watch = nodeTraces && state ? openWatch(context, state) : undefined
 
   /** Whether our EVM agrees is asked again by the rules that hold now: a fork that it does not know shows there only. */
   function onRules(rules: ChainRules, before: ChainRules): void {
@@ -152,22 +142,12 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
     }
   }
 
-  const known =
-    state &&
-    createKnownValidations({
-      state,
-      engine: { validate },
-      isTrusted: ({ address }, codes) =>
-        choice !== 'node' && trusted.has(address) && !watch?.isQuarantined(codes),
-      share: context.comparedShare,
-      metrics,
-      logger,
-    })
+  const isTrusted: IsTrusted = ({ address }, codes) =>
+    choice !== 'node' && trusted.has(address) && !watch?.isQuarantined(codes)
 
   return {
     validate,
-    remember: (...validated) => known?.remember(...validated),
-    recall: async (...wanted) => (await known?.recall(...wanted)) ?? new Map(),
+    ...knownOn(state, { ...context, engine: { validate }, isTrusted }),
     forks: () => state?.forks() ?? ['osaka'],
     coming: () => state?.rules().next,
     execute: (entryPoint, ...rest) =>
@@ -182,6 +162,26 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
       entryPoints.every(({ address }) => trusted.has(address)) ? undefined : UNTRUSTED,
     stop: () => state?.stop(),
   }
+}
+
+function openWatch(context: ChainEngineContext, state: StateProvider) {
+  const { node, comparedShare: share, metrics, rules, logger, simulations } = context
+  const newestEngine = createEngineOn(state.withNewestState, simulations)
+  return createNodeWatch({ node, newestEngine, share, metrics, rules, logger })
+}
+
+type IsTrusted = Parameters<typeof createKnownValidations>[0]['isTrusted']
+
+/** The memory of validations; one that has nothing where our EVM cannot run. */
+function knownOn(
+  state: StateProvider | undefined,
+  context: Pick<ChainEngineContext, 'comparedShare' | 'metrics' | 'logger'> & {
+    readonly engine: Pick<Engine, 'validate'>
+    readonly isTrusted: IsTrusted
+  },
+): KnownValidations {
+  if (state) return createKnownValidations({ ...context, state, share: context.comparedShare })
+  return { remember: () => {}, recall: async () => new Map() }
 }
 
 /** Whether our EVM has failed at something that a node may have, and not because it takes too much. */
