@@ -207,6 +207,10 @@ const chosenRows: readonly Row[] = [
             expr: `sum by (chain, mode) (increase(${series('purser_spend_wei_total', chain)}[1h]))`,
             legend: '{{chain}} {{mode}}',
           },
+          {
+            expr: `sum by (chain) (increase(${series('purser_surplus_returned_wei_total', chain)}[1h]))`,
+            legend: '{{chain}} returned',
+          },
         ],
       },
       {

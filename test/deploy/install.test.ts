@@ -224,7 +224,9 @@ http {
         facts: { pollInterval: 50 },
         executorKeys,
       }
-      const settings = { ...shown, trustedProxies: ['127.0.0.1'], chains: [own] }
+      // Where it is ready is read from what it prints, which is publicUrl where that is set.
+      const { publicUrl: adminUrl, ...known } = shown
+      const settings = { ...known, adminUrl, trustedProxies: ['127.0.0.1'], chains: [own] }
       writeFileSync(join(root, 'etc/purser/purser.json'), JSON.stringify(settings))
       await walk('purser migrate')
       const replicas = [await startReplica('first'), await startReplica('second')]

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from 'pino'
 import { ConfigError } from '../../base/errors/configError.js'
 import type { ChainDefinition } from '../../chain/definition/chainDefinition.js'
@@ -78,9 +79,8 @@ export function createReloadable(
 }
 
 function changedSettings(before: LoadedConfig, after: LoadedConfig): readonly OptionName[] {
-  const text = (value: unknown) => JSON.stringify(value)
   return (Object.keys(after.config) as OptionName[]).filter(
-    (name) => text(before.config[name]) !== text(after.config[name]),
+    (name) => !isDeepStrictEqual(before.config[name], after.config[name]),
   )
 }
 
