@@ -86,12 +86,13 @@ function serveSocket(
 
   /** Begins after the answer with its id was sent, which a client must have before the first news. */
   function subscribe(id: Hex, begin: Parameters<SocketSubscriptions['add']>[0]): void {
-    if (socket.readyState !== WebSocket.OPEN) return
     const report = (userOpHash: Hex, progress: OperationProgress): void => {
       const result = encodeNews(userOpHash, progress, dialect)
       send({ jsonrpc: '2.0', method: 'eth_subscription', params: { subscription: id, result } })
     }
-    subscriptions.set(id, begin({ report, end: () => subscriptions.delete(id) }))
+    const stop = begin({ report, end: () => subscriptions.delete(id) })
+    if (socket.readyState === WebSocket.CLOSED) stop()
+    else subscriptions.set(id, stop)
   }
 
   async function answer(body: Buffer): Promise<void> {
@@ -102,7 +103,8 @@ function serveSocket(
         caller: { ...request.caller, requestId: randomUUID() },
         readBody: async () => body,
         onClose: (hearClose) => {
-          closers.add(hearClose)
+          if (socket.readyState === WebSocket.CLOSED) queueMicrotask(hearClose)
+          else closers.add(hearClose)
           return () => closers.delete(hearClose)
         },
         subscriptions: {
