@@ -70,7 +70,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('administration by the 
       await expectFine('key-shown')
       // A secret is not lost by a key that was pressed too early.
       await page.keyboard.press('Escape')
-      await button('I have kept it').click()
+      await button('I saved it').click()
       await page.locator('dialog').waitFor({ state: 'detached' })
       await page.locator('tbody tr', { hasText: 'web' }).getByText('live').waitFor()
     })
@@ -82,7 +82,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('administration by the 
       await expectFine('key-rotate')
       await button('Make the new key').click()
       const link = await shown('URL on chain')
-      await button('I have kept it').click()
+      await button('I saved it').click()
       await page.locator('tbody').getByRole('timer').waitFor()
       expect(await page.locator('tbody').getByRole('timer').textContent()).toMatch(
         /^replaced, ends in (1 d 0 h|23 h \d\d min)$/,
@@ -177,7 +177,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('administration by the 
       await expectFine('invite')
       await button('Make the link').click()
       const shownLink = await shown('link')
-      await button('I have kept it').click()
+      await button('I saved it').click()
       await page.locator('tbody').getByText('viewer@example.com').waitFor()
       await expectFine('members')
 
@@ -246,7 +246,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('administration by the 
       await page.getByLabel('Name').fill('deploys')
       await button('Make the token').click()
       const token = await shown('token')
-      await button('I have kept it').click()
+      await button('I saved it').click()
       expect((await apps(token)).items).not.toEqual([])
       await expectFine('tokens')
       await page.locator('tr', { hasText: 'deploys' }).getByRole('button', { name: 'End' }).click()

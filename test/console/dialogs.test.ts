@@ -105,7 +105,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('what is asked before a
     await button('New subscription').click()
     await page.locator('input[name=url]').fill(`http://127.0.0.1:${port}/events`)
     await button('Subscribe').click()
-    await button('I have kept it').click()
+    await button('I saved it').click()
     await (await devAccount(purser().info, 'attempts')).sponsored()
     const event = page.locator('.deliveries > li', { hasText: 'sponsorship.signed' })
     await event.getByText('HTTP 500, next at').waitFor({ timeout: 20_000 })

@@ -280,7 +280,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the owner of an app'),
     /** Keeps a secret that is shown once. */
     const keepSecret = async (): Promise<string> => {
       const secret = (await page.locator('dialog code', { hasText: 'whsec_' }).textContent()) ?? ''
-      await button('I have kept it').click()
+      await button('I saved it').click()
       await page.locator('dialog').waitFor({ state: 'detached' })
       return secret
     }
