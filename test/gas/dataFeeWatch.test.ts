@@ -118,7 +118,7 @@ test.each([
   await watch().look(await node.head())
   expect(compared).toEqual(['differs'])
   expect(logged).toMatchObject([
-    { chainId: 42_161, msg: expect.stringContaining('another data fee than Purser computes') },
+    { chainId: 42_161, msg: expect.stringContaining('the node estimates a different data fee') },
   ])
   expect(Object.keys(logged[0]!)).toEqual(expect.arrayContaining(['ofNode', 'ours']))
 })

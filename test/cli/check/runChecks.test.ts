@@ -289,7 +289,7 @@ describe('a broken configuration names its one fault', () => {
     }),
     'an EntryPoint with other code': () => ({
       group: 'contracts',
-      fault: /has other code/,
+      fault: /has different code/,
       found: check(
         environmentOf({ entryPoints: [{ version: '0.7', address: chain().entryPoint.address }] }),
       ),
