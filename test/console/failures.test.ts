@@ -41,7 +41,9 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('a failure on the first
     await remedy.waitFor()
     const cause = remedy.locator('.remedy-code')
     expect(await cause.textContent()).toContain(code)
-    const mending = remedy.locator('li', { hasText: step }).first()
+    // Code is shown as code, without its backticks.
+    const text = new RegExp(step.source.replaceAll('`', ''))
+    const mending = remedy.locator('li', { hasText: text }).first()
     const { height } = page.viewportSize() ?? { height: 0 }
     for (const each of [cause, mending]) {
       const box = await each.boundingBox()

@@ -128,7 +128,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the owner of an app'),
     })
 
     test('viem is refused, and its refusal leads to the policy that refused', async () => {
-      await expect(sendByViem('console-viem-refused')).rejects.toThrow('is none of those')
+      await expect(sendByViem('console-viem-refused')).rejects.toThrow('is not among those')
       await page.goto(url('operations?view=refused'))
       await page.locator('tbody tr').first().click({ timeout: 15_000 })
       await page.locator('.remedy').getByText('CALL_NOT_ALLOWED').waitFor()

@@ -12,6 +12,7 @@ export function AsCodeButton({ title, codes }: AsCodeButtonProps) {
       <button
         type="button"
         class="as-code"
+        aria-label="As code"
         onClick={() => {
           isOpen.value = true
         }}

@@ -41,7 +41,7 @@ export const operationColumns: readonly Column<Operation>[] = [
       <Amount chainId={chainId} wei={actualCost ?? maxCost} isMost={actualCost === null} />
     ),
   },
-  { name: 'Took', shown: 'wide', isNumber: true, cell: tookOf },
+  { name: 'Took', shown: 'widest', isNumber: true, cell: tookOf },
 ]
 
 /** What was answered, cut to the width. */
