@@ -138,7 +138,7 @@ test('what commands and requests changed is in a log that is whole', async () =>
       'command subscription.replay',
     ]),
   )
-  expect(await answer('audit', 'verify')).toContain('whole')
+  expect(await answer('audit', 'verify')).toContain('intact')
 })
 
 test('metrics tell what was asked and what waits', async () => {

@@ -121,7 +121,7 @@ describe('a database with a key of its own', () => {
   test('another key is refused by every command and by the service, and its place is named', async () => {
     const other = { PURSER_MASTER_KEY: 'ab'.repeat(32) }
     expect(await serveRefused(home, other)).toMatch(
-      /master key \(PURSER_MASTER_KEY\) is not the one/,
+      /master key \(PURSER_MASTER_KEY\) does not belong to this database/,
     )
     const commands = commandsOn(newFolder(), environment(other))
     for (const words of [
@@ -132,7 +132,7 @@ describe('a database with a key of its own', () => {
       ['webhook', 'list', '--app', appId],
       ['audit', 'list'],
     ])
-      expect(await commands.refusal(...words)).toContain('is not the one of this database')
+      expect(await commands.refusal(...words)).toContain('does not belong to this database')
     expect(await deposits()).toBe(0)
 
     const file = newFolder()
@@ -176,7 +176,7 @@ describe('a database with a key of its own', () => {
     adoptedKey = key.trim()
     const renewed = { PURSER_MASTER_KEY: adoptedKey }
     const commands = commandsOn(home, environment(renewed))
-    expect(await serveRefused(home, renewed)).toContain('is not the one of this database')
+    expect(await serveRefused(home, renewed)).toContain('does not belong to this database')
     const adopted = await commands.answer('keys', 'adopt')
     expect(adopted).toContain(tank)
     expect(adopted).toContain('purser tank withdraw')

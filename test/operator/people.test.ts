@@ -239,7 +239,7 @@ describe('another master key', () => {
     expect(labelled(said, 'secrets with the new key now')).toBe('5')
     expect(await secretsBy(newKey)).toEqual(before)
     await expect(secretsBy(oldKey)).rejects.toThrow('does not decrypt')
-    expect(await commands(oldKey).refusal('account', 'list')).toContain('not the one')
+    expect(await commands(oldKey).refusal('account', 'list')).toContain('does not belong')
     const check = await commands(newKey).answer('keys', 'check')
     expect(labelled(check, 'the key of this database')).toBe('true')
     expect(labelled(check, 'secrets that it does not')).toBe('0')
