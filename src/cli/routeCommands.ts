@@ -108,9 +108,9 @@ function defineRoute(group: Command, route: Route, name: string, terms: GroupTer
     else if (own.print !== undefined) own.print(answer as never)
     else {
       printAnswer(answer as Members, { ...own, group: group.name(), command: name, id })
-      // Nothing found is often the wrong database.
+      // Nothing found is often the wrong database. A script needs no such hint.
       const { items } = answer as Members
-      if (Array.isArray(items) && items.length === 0)
+      if (process.stdout.isTTY && Array.isArray(items) && items.length === 0)
         console.error(`The database that was asked is ${placeOf(config)}.`)
     }
   }
