@@ -11,9 +11,7 @@ import {
 import { repeat } from './repeat.js'
 
 /** The stages of an operation that callers can wait for. `preconfirmed` is `included` where no sequencer promises. */
-export const stages = ['accepted', 'preconfirmed', 'included', 'final'] as const
-
-export type Stage = (typeof stages)[number]
+export type Stage = 'accepted' | 'preconfirmed' | 'included' | 'final'
 
 /** `isDone`: the operation has come as far as was asked for, or will come no further. */
 export type OperationProgress = { readonly status: OperationStatus; readonly isDone: boolean }

@@ -76,7 +76,8 @@ describe('every answer is as the OpenAPI document says', () => {
     const { items: tables } = await as('GET', '/storage')
     expect(tables.map(({ name }: Json) => name)).toContain('operations')
     const audit = await as('GET', '/audit')
-    const [level] = audit.items.splice(0, 1)
+    const [reloaded, level] = audit.items.splice(0, 2)
+    expect(reloaded).toMatchObject({ action: 'settings.reload', objectId: 'instance' })
     const levels = { before: { level: 'info' }, after: { level: 'debug' } }
     expect(level).toMatchObject({ action: 'log_level.update', objectId: 'instance', ...levels })
     expect(audit.items[0]).toMatchObject({ accountId: own.id, ip: expect.any(String) })

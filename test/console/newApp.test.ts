@@ -115,7 +115,9 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('a new app, by keyboard
     await heading('Arcade')
     await press('Write a policy')
     await heading('New policy')
-    expect(await page.getByLabel('Applies to').locator('option:checked').textContent()).toBe('Arcade')
+    expect(await page.getByLabel('Applies to').locator('option:checked').textContent()).toBe(
+      'Arcade',
+    )
     await write('Name', 'A few')
     await press('Save…')
     await press('Make it')

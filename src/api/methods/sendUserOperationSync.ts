@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import { z } from 'zod'
 import { OperationEndedError, OperationTimeoutError } from '../../base/errors/operationErrors.js'
-import { type Stage, stages } from '../../bundler/operationNews.js'
+import type { Stage } from '../../bundler/operationNews.js'
 import type { OperationReceipt } from '../../bundler/operationViews.js'
 import { encodeClassicReceipt } from '../dialects/classic.js'
 import { entryPoint } from '../dialects/decode/entryPoint.js'
@@ -17,7 +17,7 @@ import { admissionErrors, type MethodContext, method } from './method.js'
 const DEFAULT_TIMEOUT = 20_000
 const MOST_TIMEOUT = 60_000
 
-const until = optional(oneOf(...stages))
+const until = optional(oneOf('accepted', 'preconfirmed', 'included', 'final'))
 const milliseconds = integer(0)
 const terms = objectOf({ timeout: optional(milliseconds), until })
 
