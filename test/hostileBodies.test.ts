@@ -9,7 +9,7 @@ import { useApi } from './support/http/useApi.js'
 import { RUNS_IN_FULL } from './support/runs.js'
 
 const seed = Number(process.env.PURSER_TEST_SEED ?? 20_260_101)
-const COUNT = RUNS_IN_FULL ? 20_000 : 1_000
+const COUNT = RUNS_IN_FULL ? 20_000 : 2_000
 const { logged, memory, url } = useApi()
 const agent = new Agent({ keepAlive: true, maxSockets: 4 })
 

@@ -76,7 +76,7 @@ describe('mode and credit', () => {
 
   test('a reference counts once; what is spent or was never there is not taken', async () => {
     expect((await credit('100', 'first')).body.credit.balance).toBe('100')
-    expect((await credit('99', 'first')).body.message).toContain('100 wei already')
+    expect((await credit('99', 'first')).body.message).toContain('already used for 100 wei')
     expect((await credit('-101', 'back')).status).toBe(400)
     expect((await credit('-40', 'back')).body.credit.available).toBe('60')
   })

@@ -1,4 +1,6 @@
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { once } from 'node:events'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
@@ -58,26 +60,38 @@ test('while nobody answers tries in one place only', async () => {
   const { connection, database } = shared()
   if (!('socketFolder' in connection)) throw new Error('not the embedded database')
   const folder = mkdtempSync(join(tmpdir(), 'purser-socket-'))
-  const door = join(folder, 'door')
-  const failures: string[] = []
-  const logger = { warn: ({ reason }: { reason: string }) => failures.push(reason) } as never
-  symlinkSync(connection.socketFolder, door)
+  const sockets = join(folder, 'sockets')
+  const said: string[] = []
+  const note = (_: object, line: string) => said.push(line)
+  const logger = { warn: note, info: note } as never
+  symlinkSync(connection.socketFolder, sockets)
   await listener.close()
   listener = await listen(
-    { ...connection, socketFolder: door },
+    { ...connection, socketFolder: sockets },
     OPERATIONS_CHANNEL,
     logger,
     (text) => heard.push(text),
   )
   try {
     const [pid] = await sessions()
-    rmSync(door)
+    rmSync(sockets)
+    mkdirSync(sockets)
+    let attempts = 0
+    const refusing = createServer((socket) => {
+      attempts++
+      socket.destroy()
+    }).listen(join(sockets, '.s.PGSQL.5432'))
+    await once(refusing, 'listening')
     await sql`select pg_terminate_backend(${pid}::int, 5000)`.execute(database)
-    const refusals = () => failures.filter((reason) => reason.includes('ENOENT')).length
-    await until(async () => refusals() > 4)
-    symlinkSync(connection.socketFolder, door)
+    await until(async () => attempts > 4)
+    refusing.close()
+    await once(refusing, 'close')
+    rmSync(sockets, { recursive: true })
+    symlinkSync(connection.socketFolder, sockets)
     await until(async () => (await sessions()).length > 0)
     expect(await sessions()).toHaveLength(1)
+    await until(async () => said.length > 1)
+    expect(said).toEqual(['listener lost', 'listener connected again'])
     await announceOperations(database, 7)
     await until(async () => heard.length > 0)
     expect(heard).toEqual(['7'])

@@ -77,11 +77,11 @@ test('a policy that takes everything leaves nothing to those behind it', () => {
   const all = { name: 'all', terms: termsSchema.parse({}) }
   const some = { name: 'some', terms: termsSchema.parse(restricted) }
   expect(warnings(restricted, { before: [some, all] })).toEqual([
-    { path: '', message: expect.stringMatching(/never asked: policy all,/) },
+    { path: '', message: expect.stringMatching(/never reached: the earlier policy all /) },
   ])
   expect(warnings(restricted, { before: [some], after: [all] })).toEqual([])
   expect(warnings({}, { after: [some] }).map(({ message }) => message)).toEqual([
     expect.stringMatching(/restrict nothing/),
-    expect.stringMatching(/behind are never asked \(some\)/),
+    expect.stringMatching(/later policies are never reached \(some\)/),
   ])
 })
