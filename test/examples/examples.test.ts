@@ -52,7 +52,8 @@ async function linesOf(folder: string, program = 'index.mjs'): Promise<readonly 
 
 /** Starts a program of an example that runs until it is ended. @returns where it listens */
 async function listening(folder: string, args: readonly string[], own = {}): Promise<string> {
-  const env = { ...environment(), ...own }
+  // Colours, which some programs print in CI, would stand between the parts of a URL.
+  const env = { ...environment(), NO_COLOR: '1', ...own }
   const child = spawn(process.execPath, args, { cwd: `examples/${folder}`, env })
   children.push(child)
   child.stderr.pipe(process.stderr)
