@@ -46,8 +46,8 @@ export async function forgetBounds(trx: Transaction, chainId: number): Promise<v
   await sql`delete from pool_bounds where chain_id = ${chainId}`.execute(trx)
 }
 
-/** The time that an admission waits for its turn, and the time that it may then be idle. */
-const patience = { turn: '2s', idle: '3s' }
+/** The time that an admission waits for its turn, longer than the time that it may then be idle. */
+const patience = { turn: '5s', idle: '3s' }
 
 /**
  * Locks the pool of a chain for admissions until the transaction ends: only bundling changes what is
