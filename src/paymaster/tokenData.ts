@@ -5,7 +5,8 @@ import type { EntryPoint } from '../erc4337/entryPoint.js'
 import type { TimeRange } from '../erc4337/validationData.js'
 import { encodeTankData, parseTankData } from './tank/tankData.js'
 import { stubSignature } from '../gas/placeholder.js'
-import { promiseHash, type TankOperation, timeWord } from './tank/tankTypedData.js'
+import { timeWord } from './tank/tankData.js'
+import { promiseHash, type TankOperation } from './tank/tankTypedData.js'
 
 /**
  * The time at which a token tank takes its tokens. `prefund`: during validation it takes the most

@@ -24,8 +24,7 @@ describe('what a command loads', () => {
       await createTenant(data, 'light')
       const loaded = await loadedBy('account', 'create', '--name', 'light', '--data', data)
       expect(loaded).toContain('pg')
-      // The route of keys names every method (D-722), and with the methods comes the hash of operations.
-      for (const heavy of ['all of viem', 'hono', 'undici', 'prom-client'])
+      for (const heavy of ['all of viem', 'hono', 'undici', 'prom-client', 'hash-wasm'])
         expect(loaded).not.toContain(heavy)
     } finally {
       removeDataFolder(data)

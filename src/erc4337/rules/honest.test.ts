@@ -12,7 +12,8 @@ import {
 import { checkRun, requireSuccess } from '../../../test/support/erc7562/ruleFixture.js'
 import { tank06, tank07, tankFactoryAddress } from '../../chain/contracts/deployments.js'
 import { abi as tankFactoryAbi } from '../../chain/contracts/generated/TankFactory.js'
-import { encodeTankData, sponsorshipHash } from '../../paymaster/tank/tankData.js'
+import { sponsorshipHash } from '../../paymaster/tank/sponsorshipHash.js'
+import { encodeTankData } from '../../paymaster/tank/tankData.js'
 import type { Operation } from '../operation.js'
 import { limitProfiles, type Verdict } from './index.js'
 

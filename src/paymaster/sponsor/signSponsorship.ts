@@ -2,7 +2,8 @@ import type { Operation } from '../../erc4337/operation.js'
 import { splitPaymasterSignature } from '../../erc4337/paymasterSignature.js'
 import type { TimeRange } from '../../erc4337/validationData.js'
 import { type SigningDomain, signForTank, type TankSigner } from '../tank/signForTank.js'
-import { encodeLateTankData, encodeTankData, sponsorshipHash } from '../tank/tankData.js'
+import { sponsorshipHash } from '../tank/sponsorshipHash.js'
+import { encodeLateTankData, encodeTankData } from '../tank/tankData.js'
 import type { TankOperation } from '../tank/tankTypedData.js'
 
 /**

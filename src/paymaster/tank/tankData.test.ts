@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { address, operation, timeRange } from '../../../test/support/tanks/arbitraryOperation.js'
 import type { Version } from '../../erc4337/entryPoint.js'
 import type { Operation } from '../../erc4337/operation.js'
-import { encodeLateTankData, encodeTankData, parseTankData, sponsorshipHash } from './tankData.js'
+import { sponsorshipHash } from './sponsorshipHash.js'
+import { encodeLateTankData, encodeTankData, parseTankData } from './tankData.js'
 import { stubSignature } from '../../gas/placeholder.js'
 
 const signature = fc

@@ -14,20 +14,6 @@ import type { Operation } from '../../erc4337/operation.js'
 /** An operation that names its tank. */
 export type TankOperation = Operation & { readonly paymaster: Address }
 
-/**
- * A time of 48 bits in seconds, as 12 hex digits. Throws RangeError for a time that does not fit.
- */
-export function timeDigits(seconds: number): string {
-  if (!Number.isInteger(seconds) || seconds < 0 || seconds >= 2 ** 48) {
-    throw new RangeError(`A time must be whole seconds that fit 48 bits, not ${seconds}.`)
-  }
-  return seconds.toString(16).padStart(12, '0')
-}
-
-export function timeWord(seconds: number): string {
-  return timeDigits(seconds).padStart(64, '0')
-}
-
 function hashOfText(text: string): string {
   return keccak(Buffer.from(text).toString('hex'))
 }
