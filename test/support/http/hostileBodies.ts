@@ -188,7 +188,11 @@ const hostileHeaders = fc.dictionary(
 type Document = {
   readonly methods: readonly {
     readonly name: string
-    readonly params: readonly { readonly name: string; readonly schema: JsonSchema }[]
+    readonly params: readonly {
+      readonly name: string
+      readonly schema: JsonSchema
+      readonly required?: boolean
+    }[]
   }[]
   readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> }
 }
@@ -198,6 +202,7 @@ function rpcCalls({ chainId, entryPoints }: HostileTarget): fc.Arbitrary<Json> {
   const { methods, components } = documents.standard as unknown as Document
   const operation = fc.constantFrom(rpcOperation06, rpcOperation07)
   const entryPoint = fc.constantFrom(...entryPoints)
+  const operations = ['operation', 'userOp', 'userOperation']
   const known = {
     chainId: fc.constantFrom(chainId, `0x${chainId.toString(16)}`),
     entryPoint,
@@ -214,12 +219,18 @@ function rpcCalls({ chainId, entryPoints }: HostileTarget): fc.Arbitrary<Json> {
       components.schemas,
       known,
     )
-    return values.map((given) => ({
-      jsonrpc: '2.0',
-      id: 1,
-      method,
-      params: Object.values(given as object),
-    }))
+    // Optional parameters may be absent, the last ones first.
+    const least = params.filter(({ required }) => required === true).length
+    const arbitrary = fc
+      .tuple(values, fc.integer({ min: least, max: params.length }))
+      .map(([given, count]) => ({
+        jsonrpc: '2.0',
+        id: 1,
+        method,
+        params: Object.values(given as object).slice(0, count),
+      }))
+    // Few operations survive their mutations, so there are more of them.
+    return { weight: params.some(({ name }) => operations.includes(name)) ? 4 : 1, arbitrary }
   })
   return fc.oneof(...calls)
 }

@@ -121,12 +121,12 @@ export function createMemoryServices() {
       }
     }),
     follow: (hash, _, { report }) => {
-      const found = receiptOf(hash)
-      if (found !== undefined) {
-        const transactionHash = found.receipt.transactionHash
-        const status = { state: 'CONFIRMED', message: undefined, transactionHash } as const
-        queueMicrotask(() => report({ status: { ...status, receipt: found }, isDone: true }))
-      }
+      const receipt = receiptOf(hash)
+      // Nothing bundles here: who waits for an operation that is not included is answered at once.
+      const state = receipt === undefined ? 'DROPPED_FROM_BUNDLER_MEMPOOL' : 'CONFIRMED'
+      const transactionHash = receipt?.receipt.transactionHash
+      const status = { state, message: undefined, transactionHash, receipt } as const
+      queueMicrotask(() => report({ status, isDone: true }))
       return () => undefined
     },
     followSender: () => () => undefined,
