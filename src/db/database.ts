@@ -54,11 +54,12 @@ export function clientConfig(connection: Connection): pg.ClientConfig {
 }
 
 /**
- * How the server plans the statements of a pool. `hot`: the statements of each operation are planned once on each
- * connection, for any values (planning them for each call took longer than running them). The tables may be almost
- * empty then, so only plans by an index are allowed, which stay good when the tables grow. A partial index serves such
- * a statement only where its condition is in the text, not in a value. `ordinary`: lists, exports and changes by an administrator vary with their filters;
- * each is planned for its values, with the planner's defaults.
+ * How the server plans the statements of a pool.
+ * - `hot`: the statements of each operation are planned once on each connection, for any values, because planning each
+ *   call took longer than running it. The tables may be almost empty then, so only plans by an index are allowed, which
+ *   stay good when the tables grow. A partial index serves such a statement only if its condition is in the text.
+ * - `ordinary`: lists, exports and changes by an administrator vary with their filters, so each is planned for its
+ *   values, with the planner's defaults.
  */
 type Plans = 'hot' | 'ordinary'
 
