@@ -11,6 +11,14 @@ const run = promisify(execFile)
 // In a folder of the clone, so that the snippet finds its packages.
 const folder = join('node_modules', '.cache', `console-${process.pid}`)
 
+/** Fills a row with the longest texts that its columns hold. */
+const longTexts = `(() => {
+  const texts = { App: 'Wallet of the northern shops', Chain: 'BNB Smart Chain', 'Paid by': 'Campaign of the winter', Took: '59 min 59 s' }
+  for (const [name, text] of Object.entries(texts))
+    document.querySelector('td[data-name="' + name + '"]').textContent = text
+  document.querySelector('td[data-name="Cost"] .amount').textContent = '≤ 0.000000123 MATIC $1,234.56'
+})()`
+
 const purser = useRunningPurser()
 
 const opened = useConsole()
@@ -123,6 +131,9 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the console'), () => {
     await page.goBack()
     await page.locator('tbody tr').first().waitFor()
     await expectFine('operations')
+    // As with a long name, the coin of another chain, and an operation that waited.
+    await page.evaluate(longTexts)
+    await expectFine('operations-long')
     for (const [name, count] of [
       ['Included', 1],
       ['Failed', 0],
