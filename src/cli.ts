@@ -11,7 +11,7 @@ const program = new Command('purser')
 
 program
   .command('demo')
-  .description('send three operations through a running purser dev and tell what happens to them')
+  .description('send three operations through a running purser dev and show what happens to them')
   .option('--data <dir>', 'its data folder [PURSER_DATA, default .purser]')
   .action(async ({ data }: { data?: string }) => {
     const { demo } = await import('./demo.js')

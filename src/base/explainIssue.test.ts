@@ -15,9 +15,9 @@ const schema = z.array(z.preprocess((value) => value, chain))
 const given = { chainId: 1, rpcUrls: ['http://a'] }
 
 test.each([
-  [{ chainId: 1, rpcUrl: 'http://a' }, '0.rpcUrl is not known: did you mean "rpcUrls"?'],
-  [{ ...given, nme: 'a' }, '0.nme is not known: did you mean "name"?'],
-  [{ ...given, colour: 'a' }, '0.colour is not known'],
+  [{ chainId: 1, rpcUrl: 'http://a' }, '0.rpcUrl is unknown: did you mean "rpcUrls"?'],
+  [{ ...given, nme: 'a' }, '0.nme is unknown: did you mean "name"?'],
+  [{ ...given, colour: 'a' }, '0.colour is unknown'],
   [{ chainId: 1 }, '0.rpcUrls is missing'],
   [{ ...given, chainId: '1' }, '0.chainId must be a number'],
   [{ ...given, chainId: 0 }, '0.chainId must be more than 0'],

@@ -24,7 +24,7 @@ export function issueOf(error: z.ZodError, value: unknown, schema?: z.ZodType): 
   const whole = [...issue.path, key.slice(0, 60)].join('.')
   return {
     path: whole,
-    reason: near === undefined ? 'is not known' : `is not known: did you mean "${near}"?`,
+    reason: near === undefined ? 'is unknown' : `is unknown: did you mean "${near}"?`,
   }
 }
 

@@ -73,7 +73,7 @@ export function createDataFeeWatch(context: WatchContext): DataFeeWatch | undefi
       if (outcome === 'differs')
         logger.error(
           { chainId, ...estimates },
-          'the node estimates a different data fee: the chain may have changed its formula, so check what bundles cost',
+          'the node estimates a different data fee: the chain may have changed its formula; check what bundles cost',
         )
     },
   }

@@ -87,7 +87,7 @@ export function createGasWatch(context: GasWatchContext): GasWatch {
       isComparing = true
       compareGas(context, bundle, second)
         .catch((error: unknown): GasCompared => {
-          logger.debug({ err: error }, 'the gas of a mined bundle could not be compared')
+          logger.debug({ err: error }, 'the gas of a mined bundle could not be checked')
           return 'unanswered'
         })
         .then((outcome) => {

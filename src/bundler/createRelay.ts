@@ -114,7 +114,7 @@ export function createRelay(
           return { kind: 'sent' }
         }
         note(attempt, 'silent')
-        return { kind: 'indeterminate', reason: 'the relay answered with no hash of ours' }
+        return { kind: 'indeterminate', reason: "the relay did not answer with the bundle's hash" }
       } catch (error) {
         if (error instanceof NodeRpcError) {
           const isKnown = classifyRefusal(error.message, attempt.raw).kind === 'sent'

@@ -53,11 +53,7 @@ export function leadBundling(
   let queued = false
   let take: typeof takeLease = alone ? seizeLease : takeLease
 
-  const state = createStateLog(
-    logger,
-    'the lease was not renewed',
-    'the lease is looked after again',
-  )
+  const state = createStateLog(logger, 'the lease was not renewed', 'the lease is renewed again')
 
   const resign = async ({ bundler }: Leadership): Promise<void> => {
     leadership = undefined

@@ -186,7 +186,7 @@ async function read(
     }
   } catch (err) {
     const { hash: op } = follower
-    context.logger.warn({ err, op }, 'an operation with a waiting request was not read')
+    context.logger.warn({ err, op }, 'an operation with a waiting request could not be read')
   } finally {
     follower.isRead = false
   }

@@ -10,7 +10,7 @@ export function repeat(look: () => Promise<void>, interval: number, logger: Logg
   const next = (): void => {
     timer = setTimeout(() => {
       look()
-        .catch((err) => logger.warn({ err }, 'operations with waiting requests were not read'))
+        .catch((err) => logger.warn({ err }, 'operations with waiting requests could not be read'))
         .finally(() => isOver || next())
     }, interval)
   }

@@ -94,7 +94,7 @@ export function createSenderNews(
       const watched = senders()
       if (watched.length === 0) return
       endedOf(database, chainId, hashes, watched).then(begin, (err) =>
-        logger.warn({ err }, 'ends of operations were not read for those who watch a sender'),
+        logger.warn({ err }, 'ended operations could not be read for subscriptions by sender'),
       )
     },
     stop() {

@@ -56,7 +56,7 @@ export function followAnnouncedHeads(options: Options): () => void {
       if (stopped) return
       const now = performance.now()
       rest = restAfter(rest, now, Math.random())
-      logger.warn({ endpoint: new URL(url).host, reason }, 'new heads are not announced')
+      logger.warn({ endpoint: new URL(url).host, reason }, 'new heads are not pushed by the node')
       retry = setTimeout(connect, rest.until - now)
     })
   }

@@ -88,7 +88,7 @@ export async function startHeadFollower(options: Options): Promise<HeadFollower>
   }
 
   const age = () => Math.round(performance.now() - seenAt)
-  const state = createStateLog(logger, 'no head', 'there are heads again')
+  const state = createStateLog(logger, 'no head', 'new heads arrive again')
   async function look(): Promise<void> {
     try {
       await nextPoll()

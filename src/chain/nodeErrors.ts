@@ -38,7 +38,7 @@ export class ReadRefusedError extends PurserError {
 /** As many reads are under way as the service forwards at once. */
 export class ReadsBusyError extends PurserError {
   constructor(underWay: number) {
-    super(`${underWay} reads of the chain are under way. Try again when one has ended.`, {
+    super(`${underWay} reads of the chain are running. Try again shortly.`, {
       code: -32005,
       status: 429,
       retryAfter: 1,

@@ -8,8 +8,7 @@ type Entry = {
 
 const entries: Readonly<Record<string, Entry>> = {
   dev: {
-    description:
-      'run everything at once: chain, database, contracts, an app with keys, the service',
+    description: 'run everything: chain, database, contracts, an app with keys, the service',
     load: async () => (await import('./commands/devCommand.js')).defineDevCommand,
   },
   serve: {
@@ -70,7 +69,7 @@ const entries: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./commands/recordCommands.js')).defineRefusalCommand,
   },
   explain: {
-    description: 'what a code means, and what to do: AA25, STO-021, BUDGET_EXCEEDED, -32508',
+    description: 'explain an error code: AA25, STO-021, BUDGET_EXCEEDED, -32508',
     load: async () => (await import('./commands/explainCommand.js')).defineExplainCommand,
   },
   policy: {
@@ -94,7 +93,7 @@ const entries: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./commands/keysCommands.js')).defineKeysCommand,
   },
   backup: {
-    description: 'a file with all that the database holds: make it, try it, load it',
+    description: 'backups of the database: create, verify, restore',
     load: async () => (await import('./commands/backupCommands.js')).defineBackupCommand,
   },
   storage: {

@@ -21,7 +21,7 @@ export async function awaitDatabase(
   if (databaseUrl === undefined) return true
   const state = createStateLog(
     logger,
-    'the database does not answer: waiting for it',
+    'waiting for the database, which does not answer',
     'the database answers',
   )
   const asked = stopped.then(() => 'stop' as const)

@@ -4,7 +4,7 @@ import { type App, findApp } from '../tenants/apps.js'
 
 /** The error of a command that names an account, app or key that does not live. */
 export function unknownObject(what: string, id: string | undefined): ConfigError {
-  return new ConfigError(`There is no live ${what} ${id}; see \`purser ${what} list\`.`)
+  return new ConfigError(`There is no active ${what} ${id}; see \`purser ${what} list\`.`)
 }
 
 /** The live app that --app names. Throws ConfigError. */

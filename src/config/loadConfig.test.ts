@@ -77,7 +77,7 @@ describe('loadConfig', () => {
     [{}, { PURSER_PORT: '-1' }, {}, 'PURSER_PORT'],
     [{}, {}, { port: 'x' }, '"port" in the configuration file'],
     [{}, {}, { prot: 1 }, 'Unknown setting "prot"'],
-    [{}, {}, 'not json', 'is no JSON: unexpected "o" in line 1, column 2'],
+    [{}, {}, 'not json', 'is not valid JSON: unexpected "o" in line 1, column 2'],
     [{}, {}, [], 'must be one JSON object'],
     [{}, { PURSER_CHAINS: '[' }, {}, 'PURSER_CHAINS: must be JSON'],
     [{}, {}, { chains: [{ chainId: 1 }] }, '(0.rpcUrls)'],

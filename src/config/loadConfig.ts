@@ -39,7 +39,7 @@ function readFile(name: string): Record<string, unknown> {
     parsed = JSON.parse(text)
   } catch (error) {
     throw new ConfigError(
-      `Configuration file ${name} is no JSON: ${explainJson(text, error as Error)}.`,
+      `Configuration file ${name} is not valid JSON: ${explainJson(text, error as Error)}.`,
     )
   }
   if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed))

@@ -101,7 +101,7 @@ export const options = {
   }),
   adminPassword: option({
     argument: '<password>',
-    help: 'password of that first user; never changed later',
+    help: 'password of that first user; later changes of this setting have no effect',
     schema: text.optional(),
     isSecret: true,
   }),
@@ -130,20 +130,20 @@ export const options = {
   }),
   masterKeyPrevious: option({
     argument: '<key>',
-    help: 'the master key before, which decrypts too while stored secrets are rewrapped',
+    help: 'the previous master key, accepted while stored secrets are rewrapped',
     schema: text.optional(),
     isSecret: true,
   }),
   role: option({
     argument: '<list>',
-    help: 'what this process does: api, bundler, or both (comma separated); default both',
+    help: 'roles of this process: api, bundler, or both (comma separated)',
     schema: list
       .pipe(z.array(z.enum(roles, `must be ${roles.join(' or ')}`)).min(1))
       .default([...roles]),
   }),
   drainSeconds: option({
     argument: '<seconds>',
-    help: 'time between "not ready" and the end of serving when the process is asked to stop',
+    help: 'time between "not ready" and the stop of serving, in seconds',
     schema: number.pipe(z.number().min(0).max(600)).default(1),
   }),
   logLevel: option({
@@ -181,7 +181,7 @@ export const options = {
   }),
   maxSponsorshipSeconds: option({
     argument: '<seconds>',
-    help: 'longest life of a sponsorship; a longer expiryDuration is cut to it',
+    help: 'longest validity of a sponsorship; a longer expiryDuration is shortened to it',
     schema: number.pipe(z.int().min(defaultTerms.minDuration)).default(defaultTerms.maxDuration),
   }),
   operatorToken: option({

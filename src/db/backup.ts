@@ -198,6 +198,6 @@ export async function readBackup(database: Database, path: string): Promise<Load
 function factsOf(line: unknown): BackupFacts {
   const { purser, schema, takenAt, sequences } = JSON.parse(String(line)) as Partial<BackupFacts>
   if (!purser || !schema || !takenAt || !sequences)
-    throw new ConfigError('The file is no backup of Purser.')
+    throw new ConfigError('The file is not a Purser backup.')
   return { purser, schema, takenAt, sequences }
 }

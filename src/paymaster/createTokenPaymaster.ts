@@ -171,7 +171,7 @@ export function signTokenPayment(
 ): Operation {
   const { quote, permit } = terms
   if (entryPoint.hasPaymasterLimits && op.paymasterPostOpGasLimit !== quote.postOpGas) {
-    throw new RangeError('The quote must be for the paymasterPostOpGasLimit of the operation.')
+    throw new RangeError("The quote must be for the operation's paymasterPostOpGasLimit.")
   }
   const hash = tokenPaymentHash(op, entryPoint, chainId, terms, delegate)
   const signature = signForTank(hash, op.paymaster, signer)

@@ -200,8 +200,8 @@ async function ofDecision(
   if (refusal === undefined)
     throw new ConflictError(
       sponsored
-        ? 'The operation of this decision was never sent, so it is not known. Paste it.'
-        : 'The request that this decision refused is not kept any more. Paste the operation.',
+        ? 'The operation of this decision was never sent, so it is not stored. Paste it.'
+        : 'The request that this decision refused is no longer stored. Paste the operation.',
     )
   return {
     operation: readPasted(requestOf(refusal, decision.entry_point)),
@@ -214,7 +214,7 @@ async function ofDecision(
 function requestOf({ request, chain_id }: StoredRefusal, entryPoint: string | undefined) {
   const [operation] = request === null ? [] : (JSON.parse(request) as unknown[])
   if (typeof operation !== 'object' || operation === null)
-    throw new ConflictError('The refused request was too long to be kept. Paste the operation.')
+    throw new ConflictError('The refused request was too long to store. Paste the operation.')
   return { chainId: Number(chain_id), entryPoint, operation }
 }
 

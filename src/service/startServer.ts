@@ -173,7 +173,10 @@ function stopBundler(bundler: BundlingCandidate): Promise<void> {
 function approverOf({ database, masterKey, client, metrics, logger }: SharedParts): Approver {
   const recordChange = (webhookId: string, state: 'open' | 'closed'): void => {
     recordCircuit(database, webhookId, state).catch((error: Error) =>
-      logger.warn({ webhookId, reason: error.message }, 'the circuit was not recorded'),
+      logger.warn(
+        { webhookId, reason: error.message },
+        "the circuit breaker's change was not recorded",
+      ),
     )
   }
   return createApprover({
@@ -232,7 +235,7 @@ async function hearEnds(
       }
     } catch (error) {
       const { message } = error as Error
-      logger.warn({ chainId, ops: hashes, reason: message }, 'ends of operations are not counted')
+      logger.warn({ chainId, ops: hashes, reason: message }, 'ended operations are not counted')
     }
   }
   const listener = await listen(connection, ENDED_CHANNEL, logger, (message) => {

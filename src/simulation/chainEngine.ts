@@ -189,8 +189,8 @@ function canNodeTry(error: unknown): error is CannotSimulateError {
   return error instanceof CannotSimulateError && !(error instanceof TooCostlyError)
 }
 
-const FORK_COMING = 'the chain announces other rules'
-const FORK_ACTIVE = 'the chain runs by other rules now'
+const FORK_COMING = 'the chain announces a fork'
+const FORK_ACTIVE = 'the chain activated a fork'
 
 /** Logs the rules that are announced, and those that hold instead of `before`. */
 function announce(logger: Logger, { fork, next }: ChainRules, before?: ChainRules): void {
@@ -203,8 +203,8 @@ function isoTime(seconds: number): string {
   return new Date(seconds * 1_000).toISOString()
 }
 
-const QUARANTINED = 'the node runs some of its code otherwise than our EVM'
-const UNTRUSTED = 'our EVM does not agree with the node of this chain'
+const QUARANTINED = 'the node executes some code differently from our EVM'
+const UNTRUSTED = 'our EVM disagrees with the node of this chain'
 
 /** Undefined, with an alarm, on a chain whose rules our EVM does not have. */
 async function tryStateProvider(

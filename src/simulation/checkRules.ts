@@ -83,7 +83,7 @@ export function requireRules(
     throw new CannotCheckRulesError()
   } else {
     metrics.count('purser_rule_judgements_total', { outcome: 'partly' })
-    logger.warn({ sender, nonce }, 'an operation was validated by some rules only')
+    logger.warn({ sender, nonce }, 'an operation was validated by partial rules')
   }
 }
 

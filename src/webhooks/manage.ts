@@ -173,7 +173,7 @@ export const webhookRoutes = [
   }),
   route('POST /apps/{appId}/webhooks', {
     command: 'create',
-    summary: 'Register a webhook, active at once; its secret is in the answer',
+    summary: 'Register a webhook, active at once; the answer holds its secret',
     role: 'developer',
     status: 201,
     body: settings.partial().extend({
@@ -197,7 +197,7 @@ export const webhookRoutes = [
   }),
   route('PATCH /apps/{appId}/webhooks/{webhookId}', {
     command: 'set',
-    summary: 'Change how a webhook is asked, or whether',
+    summary: 'Change or pause a webhook',
     role: 'developer',
     body: settings.extend({ active: z.boolean() }).partial(),
     answer: webhook,
@@ -206,7 +206,7 @@ export const webhookRoutes = [
   }),
   route('POST /apps/{appId}/webhooks/{webhookId}/secret', {
     command: 'rotate',
-    summary: 'A new signing secret; the old one signs too for 24 h',
+    summary: 'Rotate the signing secret; the old one also signs for 24 h',
     role: 'developer',
     status: 201,
     answer: signingSecret,

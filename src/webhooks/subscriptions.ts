@@ -192,7 +192,7 @@ export const subscriptionRoutes = [
   }),
   route('POST /apps/{appId}/subscriptions', {
     command: 'create',
-    summary: 'Send events to a URL from now on; the signing secret is in the answer',
+    summary: 'Send events to a URL from now on; the answer holds the signing secret',
     role: 'developer',
     status: 201,
     body: z.strictObject({ url: z.string().max(2_048), eventTypes: types }),
@@ -209,7 +209,7 @@ export const subscriptionRoutes = [
   }),
   route('PATCH /apps/{appId}/subscriptions/{subscriptionId}', {
     command: 'set',
-    summary: 'Other events, or a pause; one that was ended by failures begins again when active',
+    summary: 'Change its events, or pause it; one that failures ended resumes when set active',
     role: 'developer',
     body: z.strictObject({ eventTypes: types, active: z.boolean() }).partial(),
     answer: subscription,
@@ -218,7 +218,7 @@ export const subscriptionRoutes = [
   }),
   route('POST /apps/{appId}/subscriptions/{subscriptionId}/secret', {
     command: 'rotate',
-    summary: 'A new signing secret; the old one signs too for 24 h',
+    summary: 'Rotate the signing secret; the old one also signs for 24 h',
     role: 'developer',
     status: 201,
     answer: signingSecret,
@@ -246,7 +246,7 @@ export const subscriptionRoutes = [
   }),
   route('GET /apps/{appId}/subscriptions/{subscriptionId}/deliveries', {
     command: 'deliveries',
-    summary: 'What became of the events of the last 30 days, newest first',
+    summary: 'Deliveries of the last 30 days, newest first',
     role: 'viewer',
     query: pageQuery,
     answer: pageOf(delivery),
@@ -266,7 +266,7 @@ export const subscriptionRoutes = [
   }),
   route('DELETE /apps/{appId}/subscriptions/{subscriptionId}', {
     command: 'delete',
-    summary: 'Send no more; what was not delivered is forgotten',
+    summary: 'Delete the subscription; undelivered events are discarded',
     role: 'developer',
     answer: done,
     run: ({ context, caller, app, params }) =>

@@ -162,7 +162,7 @@ test('a file that is cut, lacks a row, or is of a newer version is refused', asy
   )
   writeFileSync(join(folder, 'other'), gzipSync('{}\n'))
   expect(await refusal('backup', 'verify', join(folder, 'other'))).toBe(
-    'The file is no backup of Purser.',
+    'The file is not a Purser backup.',
   )
 })
 
@@ -181,7 +181,7 @@ test('it loads into an empty database row by row, and a service goes on there', 
     const after = await withBooks(restored, contentOf)
     expect(after).toEqual(before)
     for (const table of tables) expect(after[table]?.length).toBeGreaterThan(0)
-    expect(await commands.refusal('backup', 'restore', file)).toContain('give an empty one')
+    expect(await commands.refusal('backup', 'restore', file)).toContain('use an empty one')
 
     const { DATABASE_URL } = serveEnvironment(restored, {}, {})
     service = await serving.start({ DATABASE_URL })

@@ -188,7 +188,7 @@ describe('a DATABASE_URL that is wrong ends with one sentence', () => {
       stream.on('data', (chunk) => {
         output += chunk
       })
-    await until(async () => output.includes('the database does not answer: waiting for it'))
+    await until(async () => output.includes('waiting for the database, which does not answer'))
     expect(output).toContain(text)
     expect(output).not.toContain('geheim')
     waiting.kill('SIGTERM')

@@ -63,7 +63,7 @@ for (const { name, front, rules } of gethBinary() === undefined ? [] : nodes) {
 
   test.each(VERSIONS)(`v%s estimates, admits and sends on a node ${name}`, async (version) => {
     const { engine } = world().chain
-    expect(engine.trouble()).toMatch(/does not agree with the node/)
+    expect(engine.trouble()).toMatch(/disagrees with the node/)
     expect(engine.forks()).toEqual(['osaka'])
     const random = createRandom(version.charCodeAt(2))
     for (const payer of ['balance', 'deposit', 'tank'] as const) {

@@ -152,7 +152,7 @@ describe('a chain whose node is away when the service starts', () => {
     const service = await starting
     expect((await ready(service)).status).toBe(200)
     const lines = service.output().split('\n')
-    expect(lines.filter((line) => line.includes('the database does not answer'))).toHaveLength(1)
+    expect(lines.filter((line) => line.includes('waiting for the database'))).toHaveLength(1)
     expect(lines.filter((line) => line.includes('the database answers'))).toHaveLength(1)
     expect((await service.end('SIGTERM')).code).toBe(0)
   })

@@ -108,11 +108,11 @@ describe('SIGHUP', () => {
 
   test('changes the level of the log, names what needs a restart, and survives a mistake', async () => {
     configure({ chains: [servedChain(first)], logLevel: 'debug', ipRate: 4_321 })
-    await reload('these settings count from the next start on')
+    await reload('these settings take effect at the next start')
     expect(service.output()).toContain('"settings":["ipRate"]')
     writeFileSync(file, '{ "chains": [ }')
     await reload('the configuration was not reloaded')
-    expect(service.output()).toContain('is no JSON: unexpected')
+    expect(service.output()).toContain('is not valid JSON: unexpected')
     expect(await chainIds()).toEqual([first.chainId])
     expect(service.process.exitCode).toBeNull()
   })

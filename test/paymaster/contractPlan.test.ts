@@ -46,7 +46,7 @@ test('a dry run changes nothing; deploying costs no more than it said; a second 
   expect(await node.head()).toEqual(before)
   expect(await cli('--send')).toMatchObject({ code: 1, stderr: expect.stringContaining('--key') })
   const poor = await cli('--key', 'env:POOR', '--send')
-  expect(poor).toMatchObject({ code: 1, stderr: expect.stringContaining('send it money') })
+  expect(poor).toMatchObject({ code: 1, stderr: expect.stringContaining('fund it') })
   expect(await node.head()).toEqual(before)
 
   const plan = await planContracts({ node, definition: { chainId, dataFee: 'none' } })

@@ -143,7 +143,7 @@ describe('the engine of a chain', () => {
     const op = await chain.draft('counterfactual', 'someone')
     await expect(engine.validate(chain.entryPoint, op)).rejects.toMatchObject({
       name: 'CannotSimulateError',
-      message: expect.stringContaining('does not agree with the node'),
+      message: expect.stringContaining('disagrees with the node'),
     })
   })
 

@@ -82,7 +82,7 @@ export const debugBundler = [
   }),
   debugMethod({
     name: 'debug_bundler_dumpMempool',
-    summary: 'The operations of the pool, the oldest first.',
+    summary: 'The operations of the pool, oldest first.',
     params: { entryPoint },
     run: async (debug, { entryPoint }) => ({
       version: entryPoint.version,
@@ -98,7 +98,7 @@ export const debugBundler = [
   }),
   debugMethod({
     name: 'debug_bundler_addUserOps',
-    summary: 'Takes operations into the pool without checking them.',
+    summary: 'Adds operations to the pool without checks.',
     params: { operations: listOf(operation), entryPoint },
     decode: ({ operations, entryPoint }) => ({
       entryPoint,
@@ -119,7 +119,7 @@ export const debugBundler = [
   }),
   debugMethod({
     name: 'debug_bundler_setBundlingMode',
-    summary: 'Bundles by itself (auto), or by debug_bundler_sendBundleNow only (manual).',
+    summary: 'Bundles automatically (auto), or by debug_bundler_sendBundleNow only (manual).',
     params: { mode: oneOf('manual', 'auto') },
     run: async (debug, { mode }) => debug.setBundlingMode(mode),
     ...done,

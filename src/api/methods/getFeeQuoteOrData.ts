@@ -19,7 +19,7 @@ import { method, simulationErrors } from './method.js'
 
 export const getFeeQuoteOrData = method({
   name: 'pm_getFeeQuoteOrData',
-  summary: 'Prices of the gas in tokens, or in mode SPONSORED the sponsorship itself.',
+  summary: 'Prices of the gas in tokens, or the sponsorship itself in mode SPONSORED.',
   scope: 'paymaster',
   cost: 10,
   simulates: true,

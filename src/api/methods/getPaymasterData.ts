@@ -27,7 +27,7 @@ import { type MethodContext, method, simulationErrors } from './method.js'
 export const getPaymasterData = method({
   name: 'pm_getPaymasterData',
   summary:
-    'Paymaster data, signed, with the gas limits that it was signed for if others were given (ERC-7677).',
+    'Signed paymaster data, with the gas limits that it was signed for if they differ (ERC-7677).',
   scope: 'paymaster',
   cost: 10,
   simulates: true,

@@ -142,7 +142,7 @@ export const nodeReads = [
   }),
   nodeRead({
     name: 'eth_estimateGas',
-    summary: 'Gas of a transaction that is no operation, where the operator allows it.',
+    summary: 'Gas of an ordinary transaction, where the operator allows it.',
     cost: 10,
     params: { call: nodeCall, block },
     reverts: true,
@@ -180,7 +180,7 @@ export const nodeReads = [
   nodeRead({ name: 'eth_getTransactionByHash', summary: 'A transaction.', ...ofTransaction }),
   method({
     name: 'eth_getLogs',
-    summary: 'Logs of named contracts, over as many blocks as the chain is read in at once.',
+    summary: 'Logs of the given contracts, over a bounded range of blocks.',
     scope: 'node',
     cost: 10,
     params: { filter: logFilter },

@@ -12,7 +12,7 @@ const options = objectOf({
 /** Sending is idempotent: clients retry it, and a known operation gives its hash again. */
 export const sendUserOperation = method({
   name: 'eth_sendUserOperation',
-  summary: 'Takes the operation into the pool; its userOpHash after it is stored.',
+  summary: 'Adds the operation to the pool; returns its userOpHash after it is stored.',
   scope: 'bundler',
   cost: 5,
   simulates: true,

@@ -34,8 +34,7 @@ const timeout: Input<Terms> = {
 
 export const sendUserOperationSync = method({
   name: 'eth_sendUserOperationSync',
-  summary:
-    'Sends the operation and waits; its receipt, or its hash when it is only to be accepted.',
+  summary: 'Sends the operation and waits; returns its receipt, or its hash for "accepted".',
   scope: 'bundler',
   cost: 5,
   params: { operation, entryPoint, timeout: optional(timeout), until },
@@ -95,7 +94,7 @@ function receiptOf(
     const endWait = (reason: string): void =>
       settle(() => reject(new OperationTimeoutError(hash, state, reason)))
     const timer = setTimeout(
-      () => endWait(`it was not ${until} in time`),
+      () => endWait(`it was not ${until} within the timeout`),
       Math.max(0, deadline - performance.now()),
     )
     // Nobody reads this answer: the place among those who wait becomes free.

@@ -18,7 +18,7 @@ import { method, simulationErrors } from './method.js'
  */
 export const sponsorUserOperation = method({
   name: 'pm_sponsorUserOperation',
-  summary: 'Paymaster data, signed by a tank that gives the gas or takes tokens for it.',
+  summary: 'Paymaster data, signed by a tank that sponsors the gas or charges tokens.',
   scope: 'paymaster',
   cost: 10,
   simulates: true,

@@ -16,7 +16,7 @@ const EXAMPLE_ID: Hex = `0x${'5b'.repeat(16)}`
 /** News of one operation, or of those of one sender that its app sent. */
 export const subscribe = method({
   name: 'eth_subscribe',
-  summary: 'Over a WebSocket: news of an operation, or of the operations of a sender.',
+  summary: "Over a WebSocket: events of an operation, or of a sender's operations.",
   scope: 'bundler',
   cost: 5,
   params: { kind: oneOf('userOperation'), filter },
@@ -54,7 +54,7 @@ export const subscribe = method({
 
 export const unsubscribe = method({
   name: 'eth_unsubscribe',
-  summary: 'Over a WebSocket: ends a subscription; whether there was one.',
+  summary: 'Over a WebSocket: ends a subscription; returns whether it existed.',
   scope: 'bundler',
   params: { subscription: text(66) },
   run: async ({ subscription }, context) => requireSocket(context).remove(subscription),

@@ -41,7 +41,7 @@ type PreviewAnswer = {
  */
 export const validateSponsorshipPolicies = method({
   name: 'pm_validateSponsorshipPolicies',
-  summary: 'The decision that a sponsorship would get now, and the verdict of each policy.',
+  summary: 'What a sponsorship request would get now, with the verdict of each policy.',
   scope: 'paymaster',
   cost: 10,
   simulates: true,

@@ -32,13 +32,13 @@ function chain(meaning: string, ...steps: string[]): CatalogueRow {
 }
 
 const ESTIMATE_AGAIN = 'Ask eth_estimateUserOperationGas again and sign with its limits.'
-const OPERATORS_BUG = 'It is the bundler that made this call: report it to the operator.'
+const OPERATORS_BUG = 'The bundler made this call: report it to the operator.'
 const READ_MESSAGE = 'The message says which part and why.'
-const EDIT_POLICY = 'Change the policy if the operation should be paid for.'
+const EDIT_POLICY = 'Change the policy if the operation should be sponsored.'
 const DEPOSIT = 'Deposit with `purser tank deposit`.'
 const STAKE = 'Stake the entity in the EntryPoint where the message names a minimum.'
-const RETRY = 'Send the same request again after the seconds of retry-after.'
-const TAKE_FEES = 'Take the fees that the service advises (biconomy_getGasFeeValues).'
+const RETRY = 'Send the same request again after the seconds in retry-after.'
+const TAKE_FEES = 'Use the fees that the service suggests (biconomy_getGasFeeValues).'
 const OTHER_NONCE = 'For another operation, use the next nonce or another nonce key.'
 
 /**
@@ -48,8 +48,8 @@ const OTHER_NONCE = 'For another operation, use the next nonce or another nonce 
 export const errorCodes = {
   3: app('The call of a read reverts.', 'Decode the revert data in error.data.'),
   4: app(
-    'The operation had not come as far as was asked for when the time was over; it goes on.',
-    'Ask for its receipt with the hash in error.data, or send the same request again: it goes on waiting.',
+    'The wait timed out before the operation reached the requested state. It stays in progress.',
+    'Ask for its receipt with the hash in error.data, or send the same request again to keep waiting.',
   ),
   [-32700]: app('The body is not JSON.', 'Send valid JSON.'),
   [-32600]: app(
@@ -61,7 +61,7 @@ export const errorCodes = {
     'See docs/build/api.md for the methods; names are case-sensitive.',
   ),
   [-32602]: app(
-    'A parameter is missing, malformed or outside of what is allowed.',
+    'A parameter is missing, malformed or out of range.',
     READ_MESSAGE,
     'Send quantities as hex without leading zeros.',
   ),
@@ -88,7 +88,7 @@ export const errorCodes = {
     'Wait until the reputation of the entity has recovered.',
   ),
   [-32505]: app(
-    'An entity without stake has as many pending operations as it may.',
+    'An unstaked entity has reached its limit of pending operations.',
     'Wait until pending operations of the entity are included.',
   ),
   [-32507]: app(
@@ -109,13 +109,13 @@ export const errorCodes = {
     READ_MESSAGE,
   ),
   [-32001]: app(
-    'The credential is unknown, or may not be used like this.',
-    'Use a key that exists and may call this method from this place.',
+    'The credential is unknown, or not permitted here.',
+    'Use an existing key that may call this method from this origin or address.',
   ),
-  [-32004]: app('There is no such thing.', 'Check the id and the app of the key.'),
+  [-32004]: app('The object does not exist.', 'Check the id and the app of the key.'),
   [-32005]: operator(
-    'The service is busy, a limit is reached, or a part that it needs is unavailable; try again.',
-    'Try again after the seconds of retry-after.',
+    'The service is busy, a limit is reached, or something it depends on is unavailable. Try again.',
+    'Try again after the seconds in retry-after.',
     READ_MESSAGE,
   ),
   [-32006]: app('maxPriorityFeePerGas is too low.', TAKE_FEES),
@@ -131,19 +131,19 @@ export type ErrorCode = keyof typeof errorCodes
 export const requestCodes = {
   KEY_UNKNOWN: app(
     'The API key of the request is unknown or revoked.',
-    'Compare the key with that of the app: a copied key often lacks its end.',
-    'Make a new key with `purser key create`: a revoked or rotated one does not come back.',
+    'Compare the key with that of the app: a copied key is often cut off.',
+    'Create a new key with `purser key create`: a revoked or rotated key cannot be restored.',
     'Check the URL: /api/v3/CHAIN/KEY, or the key in `authorization: Bearer KEY` or `x-api-key`.',
   ),
   KEY_RESTRICTED: app(
-    'The API key may not be used from this place, or not for this method.',
+    'The API key may not be used from this origin or address, or for this method.',
     'Allow the origin, the address or the method for the key, or use another key.',
   ),
   CHAIN_NOT_SERVED: app(
     'The service does not serve the chain that the URL names.',
     'Put the id of a served chain into the URL: the message lists them.',
-    'Compare the chain of the wallet or client with that of the URL.',
-    'Ask the operator to add the chain, if it is meant.',
+    'Compare the chain of the wallet or client with the one in the URL.',
+    'Otherwise ask the operator to add the chain.',
   ),
   ENTRY_POINT_NOT_SERVED: app(
     'The service does not serve this EntryPoint on this chain.',
@@ -151,35 +151,35 @@ export const requestCodes = {
     'Compare the chain of the URL with that on which the EntryPoint is deployed.',
   ),
   NODE_UNAVAILABLE: operator(
-    'The service has no usable node of the chain now. The operation was not judged, stored or sent.',
-    'Send the same request again after the seconds of retry-after: the signature stays good.',
-    'Where it lasts, the operator looks at /admin/v1/chains/CHAIN/nodes, /health/ready and `purser check`.',
+    'The service has no usable node for the chain right now. The operation was not validated, stored or sent.',
+    'Send the same request again after the seconds in retry-after: the signature stays valid.',
+    'If it persists, the operator checks /admin/v1/chains/CHAIN/nodes, /health/ready and `purser check`.',
   ),
-  OVERLOADED: operator('The service admits as many operations as it can at this moment.', RETRY),
+  OVERLOADED: operator('The service is admitting as many operations as it can right now.', RETRY),
   POOL_FULL: app(
     'The pool of pending operations is full.',
     'Wait until pending operations are included, then send the same one again.',
-    'Where the message names a price, sign again with fees that reach it.',
+    'If the message names a fee, sign again with at least that fee.',
   ),
   CANNOT_SIMULATE: app(
-    'The operation cannot be run in advance, so it cannot be judged.',
-    'Make the operation do less work, or use an account that validates with less.',
-    'Where the message names the rules, the operator can allow such operations with "rules": "partial".',
+    'The operation cannot be simulated, so it cannot be validated.',
+    'Make the operation do less work, or use an account with cheaper validation.',
+    'If the message names the rules, the operator can allow such operations with "rules": "partial".',
   ),
   PRE_VERIFICATION_GAS_TOO_LOW: app(
-    'preVerificationGas does not pay for the share of its bundle that the operation causes.',
-    'Take preVerificationGas of eth_estimateUserOperationGas, or at least the number in the message, and sign again.',
+    "preVerificationGas does not cover the operation's share of the bundle's overhead.",
+    'Use preVerificationGas from eth_estimateUserOperationGas, or at least the number in the message, and sign again.',
     'Estimate with a signature and paymaster data as long as the final ones.',
   ),
   REPLACEMENT_UNDERPRICED: app(
-    'An operation of the same sender and nonce is pending, and the fees of this one are not 10 % higher.',
-    'Follow the pending operation, whose hash is in the message, if it does the same.',
+    'An operation with the same sender and nonce is pending, and the fees of this one are not 10 % higher.',
+    'If the pending operation does the same, wait for it: its hash is in the message.',
     'To replace it, sign again with both fees at least as high as the message says.',
     OTHER_NONCE,
   ),
   ALREADY_BUNDLED: app(
-    'An operation of the same sender and nonce is in a signed bundle already.',
-    'Wait for the receipt of the operation in the message; it can no longer be replaced.',
+    'An operation with the same sender and nonce is already in a signed bundle.',
+    'Wait for the receipt of the operation named in the message: it can no longer be replaced.',
     OTHER_NONCE,
   ),
 } satisfies Table
@@ -190,17 +190,17 @@ export type RequestCode = keyof typeof requestCodes
 /** Refused sponsorships. Every code is stable: it is stored with the decision, and clients branch on it. */
 export const refusalCodes = {
   NO_TANK: app(
-    'There is no tank, or no paymaster, for this app and EntryPoint.',
-    'Make a tank for the app, the chain and the EntryPoint: `purser tank create`, or the screen Tanks of the console.',
+    'The app has no gas tank for this chain and EntryPoint, or its mode uses no paymaster.',
+    "Create a tank for the app, chain and EntryPoint: `purser tank create`, or the console's Tanks page.",
   ),
   TANK_NOT_DEPLOYED: app(
     "The app's tank is not deployed on the chain yet.",
-    'Deposit for the tank: the first deposit deploys it.',
+    'Fund the tank: the first deposit deploys it.',
   ),
   TANK_SIGNER_LOST: operator(
     "The operator's master key does not decrypt the key of the tank's signer.",
-    'Bring the master key back with which the tank was made.',
-    'Without it, withdraw the deposit as its owner and make a new tank: `purser tank replace`.',
+    'Restore the master key with which the tank was created.',
+    'Without it, withdraw the deposit as its owner and create a new tank: `purser tank replace`.',
   ),
   TANK_EMPTY: app(
     'The deposit of the tank does not cover the operation on top of what is reserved.',
@@ -212,71 +212,71 @@ export const refusalCodes = {
     'Add credit for the app: `purser tank credit`.',
   ),
   TOO_MUCH_UNSENT: app(
-    'The sender, or all new senders of the app, hold too many sponsorships that they have not sent.',
-    'Send the operations that are sponsored already, or wait until their sponsorships end.',
-    'Ask for the sponsorship when the operation is about to be sent, not for many ahead.',
+    'The sender, or all new senders of the app together, hold too many unused sponsorships.',
+    'Send the operations that are already sponsored, or wait until their sponsorships expire.',
+    'Ask for a sponsorship just before you send the operation.',
   ),
   FEE_TOO_HIGH: app(
-    'The operation offers more per gas than may be sponsored.',
-    'Take the fees that the service advises.',
+    "The operation's fees are higher than what may be sponsored.",
+    'Use the fees that the service suggests.',
   ),
   GAS_TOO_HIGH: app(
     'The operation asks for more gas than it needs.',
-    'Take the gas limits of an estimate.',
+    'Use the gas limits of an estimate.',
   ),
   GAS_TOO_LOW: app(
-    'A limit of a committed operation is below its estimate, and its account has signed it.',
+    'A gas limit of a committed operation, which the account has signed, is below its estimate.',
     'Estimate with the stub, and let the account sign those limits.',
   ),
   COMMITMENT_CHANGED: app(
-    'The operation is not the one that was committed to.',
-    'Take the paymaster data from the stub with signingPhase "commit".',
+    'The operation differs from the one that was committed.',
+    'Use the paymaster data of the stub with signingPhase "commit".',
   ),
   COMMITMENT_EXPIRED: app(
-    'The committed operation names an end of its sponsorship that is out of range.',
+    "The committed operation's sponsorship expiry is out of range.",
     'Ask for a new stub, and let the account sign again.',
   ),
   WEBHOOK_DENIED: app(
     'A webhook of the app denied the sponsorship.',
-    'Read the reason in the message: it comes from the service behind the webhook.',
+    "Read the reason in the message: it comes from the webhook's service.",
     'Compare the `webhookData` of the request with what that service expects.',
   ),
   WEBHOOK_FAILED: app(
-    'A webhook of the app gave no usable answer.',
+    'A webhook of the app gave no valid answer.',
     'Read `webhookCalls` of the decision: each call has its outcome, HTTP status, time and reason.',
     'For `timeout`: answer sooner, or raise `deadlineMs` of the webhook (5,000 at most).',
-    'For `circuit_open`: it failed five times in a row and is asked again after ten seconds; fix it first.',
+    'For `circuit_open`: it failed five times in a row and is called again after ten seconds. Fix it first.',
     'Try it with POST /admin/v1/apps/APP/webhooks/WEBHOOK/test; `onFailure: approve` sponsors while it is unavailable.',
   ),
   NO_ACTIVE_WEBHOOK: app(
     'The policy needs the approval of a webhook, and the app has no active one.',
-    'Register a webhook, or switch one on.',
+    'Register a webhook, or activate one.',
   ),
   NONCE_USED: app(
-    'An operation of this sender and nonce was sponsored and included.',
+    'An operation with this sender and nonce was already sponsored and included.',
     'Use the next nonce of the account.',
   ),
-  POLICY_INACTIVE: app('The policy is switched off.', 'Switch the policy on.'),
+  POLICY_INACTIVE: app('The policy is inactive.', 'Activate the policy.'),
   POLICY_NOT_IN_FORCE: app(
-    'The policy begins later or has ended.',
-    'Change the times of the policy.',
+    'The policy has not started yet or has ended.',
+    "Change the policy's start or end.",
   ),
   CHAIN_NOT_COVERED: app('The policy does not cover the chain.', 'Add the chain to the policy.'),
   SENDER_NOT_ALLOWED: app(
     'The policy denies the sender, or does not list it.',
-    'Add the sender to the policy, or take it off the denied ones.',
+    'Add the sender to the policy, or remove it from the denied senders.',
   ),
   NOT_A_DEPLOYMENT: app(
-    'The policy sponsors operations only that deploy their account.',
-    'The policy pays for first operations only: let the sender pay, or change it.',
+    'The policy sponsors only operations that deploy their account.',
+    'Let the sender pay, or change the policy.',
   ),
   FACTORY_NOT_ALLOWED: app(
-    'The factory of the operation is none of those that the policy names.',
+    "The operation's factory is not in the policy's list.",
     'Add the factory to the policy.',
   ),
   CALL_DATA_UNKNOWN: app(
-    'The policy restricts calls, and those of the operation cannot be read.',
-    'Use an account whose calls can be read, or allow unknown call data.',
+    "The policy restricts calls, and the operation's calls cannot be decoded.",
+    'Use an account whose calls can be decoded, or allow unknown call data.',
     EDIT_POLICY,
   ),
   DELEGATE_CALL_NOT_ALLOWED: app('The policy does not allow delegate calls.', EDIT_POLICY),
@@ -286,14 +286,14 @@ export const refusalCodes = {
     'Add target and function to the policy; the message names them.',
   ),
   PRICE_UNAVAILABLE: operator(
-    'A budget in USD needs a price that is not known now.',
+    'A budget in USD needs a price that is currently unavailable.',
     'Configure a price of the native coin (nativePrices), or fix its source.',
   ),
   BUDGET_EXCEEDED: app(
     'A budget of the policy does not cover the operation.',
-    'Wait until the window of the budget ends, which the message names; a rolling one frees its amount step by step.',
-    'Raise the limit in the policy, if the operation should be paid for.',
-    'Let the sender pay for this one: send it without a paymaster, and with native coin in the account.',
+    "Wait until the budget's window ends, which the message names; a rolling window frees its amount gradually.",
+    'Raise the limit in the policy if the operation should be sponsored.',
+    'Let the sender pay: fund the account and send the operation without a paymaster.',
   ),
 } satisfies Table
 
@@ -305,8 +305,8 @@ export type Refusal = { readonly code: RefusalCode; readonly message: string }
 /** Refused payments in tokens (TokenPaymentError). */
 export const tokenRefusalCodes = {
   NO_TOKEN_TANK: operator(
-    'There is no token tank for this EntryPoint.',
-    'Make a token tank for this EntryPoint: `purser tank create --kind token`.',
+    'There is no ERC-20 paymaster (token tank) for this EntryPoint.',
+    'Create one: `purser tank create --kind token`.',
   ),
   TOKEN_TANK_EMPTY: operator(
     'The deposit of the token tank does not cover the operation.',
@@ -314,36 +314,36 @@ export const tokenRefusalCodes = {
   ),
   TOKEN_BALANCE_TOO_LOW: user(
     'The sender has too few tokens.',
-    'Get more of the token, or pay in another way.',
+    'Get more of the token, or pay another way.',
   ),
   TOKEN_ALLOWANCE_TOO_LOW: app(
-    'The sender allows the tank too few of its tokens.',
+    "The sender's allowance for the token tank is too low.",
     "Approve the tank in the operation's calls, or send a permit.",
   ),
   TOKEN_NOT_EXACT: operator(
-    'The token does not move exactly what is transferred.',
-    'Remove the token from the list: it keeps a part of each transfer.',
+    'A transfer of the token does not move the exact amount.',
+    'Remove the token from the configuration: it takes a fee on transfer or rebases.',
   ),
   TOKEN_EXPOSURE_REACHED: operator(
-    'The open quotes of the token reach the limit of the operator.',
-    'Raise the limit of open quotes, or wait until some end.',
+    "The open quotes in this token have reached the operator's limit.",
+    'Raise the limit of open quotes, or wait until some expire.',
   ),
   SENDER_STRUCK: user(
-    'An earlier operation of the sender kept a tank from its charge.',
-    'Pay in native coin, or with an allowance that the tank may take first.',
+    'An earlier operation of the sender did not pay its token charge.',
+    'Pay in the native coin, or approve the tank before the operation.',
   ),
   ADVANCE_REACHED: user(
-    'What tanks may pay before they get the tokens is reached.',
+    'The limit of gas that tanks advance before they receive tokens is reached.',
     'Approve the tank first, so that it can take the tokens before the operation.',
     'Wait until open operations are included.',
   ),
   CHARGE_FAILS: user(
-    'The operation, run whole, did not leave the charge.',
+    'In simulation, the operation did not leave enough tokens for the charge.',
     'Leave enough tokens in the account to pay for the gas after the call.',
   ),
   TERMS_REFUSED: app(
-    'Fees or limits are far above the need.',
-    'Take fees and limits of an estimate.',
+    'Fees or limits are far higher than needed.',
+    'Use the fees and limits of an estimate.',
   ),
 } satisfies Table
 
@@ -352,47 +352,47 @@ export type TokenRefusalCode = keyof typeof tokenRefusalCodes
 /** Codes of our own with which an operation leaves the pool without being included. */
 export const dropCodes = {
   REPLACED: app(
-    'An operation of the same sender and nonce with higher fees took its place.',
-    'Follow the operation that replaced it.',
+    'An operation with the same sender and nonce and higher fees replaced it.',
+    'Wait for the operation that replaced it.',
   ),
   EVICTED: app(
-    'The pool was full and another operation offered more.',
+    'The pool was full and another operation offered a higher fee.',
     'Send it again with higher fees, or later.',
   ),
   PREDECESSOR_DROPPED: app(
-    'The operation with the nonce before it was dropped; nothing of that key can go before it is sent again.',
-    'Send the operation with the nonce before it again, then this one.',
+    'The operation with the preceding nonce was dropped, and it must be sent again first.',
+    'Send the operation with the preceding nonce again, then this one.',
   ),
   EXPIRED: app(
-    'Its validity ended, or would end before a bundle with it is surely mined.',
+    'Its validity ended, or ends too soon for it to be mined safely.',
     'Sign it again with a later end, or ask for a longer sponsorship.',
   ),
   WAITED_TOO_LONG: app(
-    'No bundle took it for as long as operations may wait.',
-    'Send it again with the fees that the service advises now.',
+    'It waited longer than operations may and no bundle included it.',
+    'Send it again with the fees that the service suggests now.',
   ),
   TOO_COSTLY: app(
-    'Validated again before its bundle, it took more work than an operation may.',
+    'Validated again before its bundle, it exceeded the work limit of an operation.',
     'Make its validation do less work.',
   ),
   REVERTED: app(
-    'handleOps reverts with it alone, and the EntryPoint gives no code.',
-    'Simulate it: the EntryPoint reverts with it alone, without naming a reason.',
+    'handleOps reverts with this operation alone, and the EntryPoint gives no code.',
+    'Simulate it: the EntryPoint reverts without a reason.',
   ),
   BUNDLE_FAILED: app(
-    'Bundles with it failed on the chain as often as may be.',
+    'Bundles with it failed on the chain too often.',
     'Simulate it: it passes in simulation and fails on the chain, so something it reads changes.',
   ),
   BUNDLE_NOT_SHARED: app(
-    'Its preVerificationGas pays for a share of a bundle, and too few others came to share one.',
-    'Send it again with the preVerificationGas of a new estimate.',
+    'Its preVerificationGas pays only for a share of a larger bundle, and too few other operations arrived.',
+    'Send it again with preVerificationGas from a new estimate.',
   ),
   STALE_AUTHORIZATION: app(
     "Its EIP-7702 authorization can no longer apply: the sender's account has used that nonce.",
     'Sign the authorization again with the nonce that the account has now.',
   ),
   CHARGE_FAILS: user(
-    'Run again before its bundle, it left no tokens for its gas.',
+    'Validated again before its bundle, it left too few tokens for its gas.',
     'Leave enough tokens in the account to pay for the gas after the call.',
   ),
   CANCELLED: operator(
@@ -406,25 +406,25 @@ export const dropCodes = {
   ),
 } satisfies Table
 
-/** What happened to operations that are still on their way, or were included. */
+/** What happened to operations that are pending, or were included. */
 export const historyCodes = {
   RETURNED: operator(
-    'Its bundle was not mined, for no fault of the operation: it waits for another one.',
+    'Its bundle was not mined, through no fault of the operation. It waits for another bundle.',
     'Do nothing: it is bundled again. Do not send it with another nonce.',
   ),
   SUSPECTED: app(
-    'Its bundle failed on the chain. The operation may be the reason, so it goes into another one and is dropped when that repeats.',
-    'Wait: it is tried again by itself.',
+    'Its bundle failed on the chain, and the operation may be the reason. It is tried in another bundle, and dropped if that fails too.',
+    'Wait: it is retried automatically.',
     'Simulate it: something that it reads may change between validation and block.',
   ),
   REORGED: chain(
-    'The block that had included it left the chain. The operation is sent again by itself, and an earlier receipt of it no longer holds.',
+    'A reorg removed the block that included it. The operation is sent again automatically, and its earlier receipt is void.',
     'Do nothing to the operation: it is included again, or dropped with a code of its own.',
-    'Read the receipt again before you act on it: block and transaction can be others.',
-    'For what cannot be taken back, wait until the block of the receipt is final.',
+    'Read the receipt again before you act on it: block and transaction can change.',
+    "Before an irreversible action, wait until the receipt's block is final.",
   ),
   CALL_REVERTED: app(
-    'It was included and its call reverted: the gas is paid, the nonce is used, and nothing else of the call remains.',
+    'It was included and its call reverted: the gas is paid, the nonce is used, and the call had no other effect.',
     'A reason comes from the called contract: fix what it names.',
     'Without a reason the call most likely ran out of gas: take the `callGasLimit` of a new estimate.',
     'Fix the cause, then sign a new operation with the next nonce: this one cannot be sent again (AA25).',
@@ -437,7 +437,7 @@ export type HistoryCode = keyof typeof historyCodes
 /** The codes of the EntryPoints v0.6 to v0.9, by what their contracts revert with. */
 export const entryPointCodes = {
   AA10: app(
-    'The account exists already, and the operation would deploy it.',
+    'The account is already deployed, and the operation would deploy it again.',
     'Send the operation without factory and factoryData (v0.6: without initCode).',
   ),
   AA13: app(
@@ -454,15 +454,15 @@ export const entryPointCodes = {
     'Check the factory address and the function that factoryData calls.',
   ),
   AA20: app(
-    'There is no code at the sender, and the operation deploys none.',
+    'The account is not deployed, and the operation does not deploy it.',
     'Send factory and factoryData with the first operation of an account.',
     'Check that the operation goes to the chain on which the account was deployed.',
     'For an EIP-7702 account, send eip7702Auth with the nonce that the account has now.',
   ),
   AA21: user(
-    'Nobody pays: the sender has less than the most that the operation may cost.',
-    'Give the account native coin, or deposit for it in the EntryPoint.',
-    'Ask a paymaster to pay before the account signs (pm_getPaymasterData, pm_sponsorUserOperation).',
+    "The sender's balance and deposit do not cover the maximum cost of the operation.",
+    'Fund the account, or deposit for it in the EntryPoint.',
+    'Ask for a sponsorship before the account signs (pm_getPaymasterData, pm_sponsorUserOperation).',
   ),
   AA22: app(
     "The account's validation is outside of its time range.",
@@ -476,14 +476,14 @@ export const entryPointCodes = {
   ),
   AA24: app(
     "The account does not accept the operation's signature.",
-    'Sign after the last field has its value: a paymaster or limits that came later change the hash.',
+    'Sign last: a paymaster or gas limits that are set later change the hash.',
     'Sign for this chain id, this EntryPoint and this EntryPoint version.',
-    'Sign with a key that the account knows, in the form that the account reads.',
+    "Sign with an owner key of the account, in the account's signature format.",
   ),
   AA25: app(
-    'The nonce is used already, or is ahead of the next one of its key.',
+    'The nonce is already used, or is ahead of the next one of its key.',
     'Read the next nonce from the EntryPoint: getNonce(sender, key).',
-    'Wait for the operation before, or use another nonce key for operations that may overtake.',
+    'Wait for the preceding operation, or use another nonce key for operations that need no order.',
   ),
   AA26: app('Validation needs more gas than verificationGasLimit.', ESTIMATE_AGAIN),
   AA27: app(
@@ -495,12 +495,12 @@ export const entryPointCodes = {
     'Check the address of the paymaster and the chain.',
   ),
   AA31: app(
-    "The paymaster's deposit is below the most that the operation may cost.",
-    'Deposit for the paymaster, for a tank with `purser tank deposit`.',
+    "The paymaster's deposit does not cover the maximum cost of the operation.",
+    'Fund the paymaster; for a tank use `purser tank deposit`.',
   ),
   AA32: app(
     "The paymaster's signature is outside of its time range.",
-    'Ask for the sponsorship just before the account signs, or for a longer one (expiryDuration).',
+    'Ask for the sponsorship just before the account signs, or for a longer validity (expiryDuration).',
   ),
   AA33: app(
     "The paymaster's validation reverted or ran out of gas.",
@@ -509,20 +509,23 @@ export const entryPointCodes = {
     'Raise paymasterVerificationGasLimit (v0.6: verificationGasLimit) where there is no reason.',
   ),
   AA34: app(
-    "The paymaster's signature does not fit the operation.",
-    'Send exactly what was sponsored: limits and fees that change afterwards make it void.',
-    'Take over all fields of the answer that sponsored it, also the limits.',
+    "The paymaster's signature does not match the operation.",
+    'Send exactly what was sponsored: changed limits or fees invalidate the signature.',
+    'Use all fields of the sponsorship answer, including the gas limits.',
   ),
   AA36: app(
     "The paymaster's validation needs more gas than paymasterVerificationGasLimit.",
-    'Take over paymasterVerificationGasLimit of the answer that sponsored the operation.',
+    'Use paymasterVerificationGasLimit from the sponsorship answer.',
   ),
   AA37: app(
     "The paymaster's signature is outside of its range of block numbers.",
     'Ask for the sponsorship again.',
   ),
   AA40: app('Validation used more gas than verificationGasLimit (v0.6).', ESTIMATE_AGAIN),
-  AA41: app("verificationGasLimit leaves no gas for the paymaster's part (v0.6).", ESTIMATE_AGAIN),
+  AA41: app(
+    "verificationGasLimit leaves no gas for the paymaster's validation (v0.6).",
+    ESTIMATE_AGAIN,
+  ),
   AA50: app(
     "The paymaster's postOp reverted.",
     "Read the decoded reason: it comes from the paymaster, often a token that the sender's call spent.",
@@ -534,7 +537,7 @@ export const entryPointCodes = {
   AA90: operator('A bundle named no beneficiary.', OPERATORS_BUG),
   AA91: operator(
     'The beneficiary of a bundle refused the fees.',
-    'Name a beneficiary that takes native coin, such as an account without code.',
+    'Configure a beneficiary that accepts the native coin, such as an account without code.',
   ),
   AA92: app(
     'A function of the EntryPoint was called that only the EntryPoint may call.',
@@ -546,9 +549,9 @@ export const entryPointCodes = {
   ),
   AA94: app('A gas limit or fee is too large for the EntryPoint.', ESTIMATE_AGAIN),
   AA95: operator('A bundle was sent with too little gas.', OPERATORS_BUG),
-  AA96: operator('A bundle named an aggregator that may not be one.', OPERATORS_BUG),
+  AA96: operator('A bundle named an invalid aggregator.', OPERATORS_BUG),
   AA97: app(
-    'The SenderCreator was called by someone else than its EntryPoint.',
+    'The SenderCreator was not called by its EntryPoint.',
     'Do not call the SenderCreator; send factory and factoryData.',
   ),
   AA98: app(
@@ -567,9 +570,9 @@ export const entryPointCodes = {
  */
 export const ruleFamilies = {
   OP: app(
-    'Validation runs an opcode, a call or a creation that could differ in the bundle.',
-    'Leave that opcode out of validation: time, block and gas may be read by the call instead.',
-    'Use an account, factory or paymaster that keeps to ERC-7562; docs/understand/validation.md lists each rule.',
+    'Validation uses an opcode, a call or a creation whose result could differ in the bundle.',
+    'Do not use that opcode in validation: read time, block and gas in the execution phase instead.',
+    'Use an account, factory or paymaster that complies with ERC-7562; docs/understand/validation.md lists each rule.',
   ),
   STO: app(
     'Validation reads or writes storage that others can change before the bundle.',
@@ -582,21 +585,21 @@ export const ruleFamilies = {
   ),
   AUTH: app(
     'Validation uses an EIP-7702 account that is not the sender, or two delegates compete.',
-    'Let validation call contracts only, no delegated accounts of others.',
+    'In validation, call contracts only, not delegated accounts of others.',
   ),
   EREP: app(
-    'An entity does what only staked entities may do, or broke its word on gas or context.',
+    'An entity does what only staked entities may do, or behaved differently from its validation in gas or context.',
     STAKE,
-    'Let the paymaster return no context, or an equal one each time.',
+    'Let the paymaster return no context, or the same one each time.',
   ),
   SREP: app(
-    'A staked entity did what stakes answer for.',
+    'A staked entity broke a rule for which its stake is liable.',
     'Use another entity until its reputation has recovered.',
   ),
   GREP: app(
     'An entity is throttled or banned, because its operations failed after they were admitted.',
-    'Wait: the counts halve every hour or so.',
-    'Find out why its earlier operations were dropped, and fix that first.',
+    'Wait: the counts decay by 1/24 every hour.',
+    'Find out why its earlier operations were dropped, and fix the cause first.',
   ),
   UREP: app(
     'An entity without stake has as many pending operations as it may have.',
@@ -604,8 +607,8 @@ export const ruleFamilies = {
     STAKE,
   ),
   LIM: app(
-    'A field or a limit of the operation is beyond what bundlers accept.',
+    'A field or a limit of the operation exceeds what bundlers accept.',
     'Stay within the number in the message.',
-    'Take the limits of an estimate.',
+    'Use the limits of an estimate.',
   ),
 } satisfies Table

@@ -49,12 +49,13 @@ const sentences: Record<LimitName, string> = {
   sender: 'Too many requests concern this sender.',
   simulations: 'Too many operations are being simulated.',
   heavySimulations: 'This API key has too many simulations of more than 500,000 steps.',
-  webhookTest: 'A webhook of this app was tested a moment ago.',
+  webhookTest: 'A webhook of this app was just tested.',
   changes: 'This account reached its limit of changes per day: 1,000, or 16 MB.',
-  trials: 'Another trial of a policy of this account, or too many of others, are under way.',
+  trials: 'Another policy trial of this account, or too many of other accounts, are running.',
   watchers:
     'Too many streams are open: 20 of one account, 500 in one process. Close one, or try again soon.',
-  waits: 'Too many sockets, subscriptions and requests of this API key, or of all, wait.',
+  waits:
+    'Too many sockets, subscriptions and waiting requests are open, of this API key or in all.',
   signIn: 'Too many attempts to sign in as this user failed.',
   passwords: 'Too many passwords are being checked.',
   sessions: 'This user reached the limit of 100 sign-ins per day.',

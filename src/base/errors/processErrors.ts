@@ -21,7 +21,7 @@ const reasons: Readonly<Record<string, string>> = {
 export class LeaseLostError extends Error {
   override readonly name = 'LeaseLostError'
   constructor(lease: string) {
-    super(`Another process has taken the lease "${lease}".`)
+    super(`Another process took the lease "${lease}".`)
   }
 }
 
@@ -29,7 +29,7 @@ export class LeaseLostError extends Error {
 export class ServiceLockLostError extends Error {
   override readonly name = 'ServiceLockLostError'
   constructor() {
-    super('Another Purser has begun to run on this database, so this one ends.')
+    super('Another Purser started on this database, so this one stops.')
   }
 }
 

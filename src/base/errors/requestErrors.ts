@@ -88,7 +88,7 @@ export class UnavailableError extends PurserError {
 /** The service has as many requests under way as it can carry; this one was not begun. */
 export class OverloadedError extends PurserError {
   constructor(underWay: number) {
-    super(`${underWay} operations are being admitted at this moment. Try again shortly.`, {
+    super(`${underWay} operations are being admitted right now. Try again shortly.`, {
       code: -32005,
       status: 503,
       retryAfter: 1,

@@ -85,7 +85,7 @@ export class UnstakedEntityFullError extends PurserError {
 export class CannotCheckRulesError extends PurserError {
   constructor() {
     super(
-      'This operation cannot be judged by the rules of ERC-7562: it could be run on the node only. The operator can allow such operations with "rules": "partial".',
+      'This operation cannot be checked against the rules of ERC-7562: only the node could run it. The operator can allow such operations with "rules": "partial".',
       { code: -32500, rule: 'CANNOT_SIMULATE' },
     )
   }

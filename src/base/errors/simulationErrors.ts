@@ -21,13 +21,13 @@ export class CannotSimulateError extends PurserError {
 export class TooCostlyError extends CannotSimulateError {
   /** @param what it takes too much of: `steps`, `memory` */
   constructor(what: string) {
-    super(`it takes more ${what} than an operation may`)
+    super(`it uses more ${what} than an operation may`)
   }
 }
 
 /** The thread that simulated an operation ended before its time; the operation itself is not judged. */
 export class SimulationLostError extends UnavailableError {
   constructor(cause?: unknown) {
-    super('The simulation of this operation was broken off.', cause)
+    super('The simulation of this operation was aborted.', cause)
   }
 }

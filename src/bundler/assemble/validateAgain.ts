@@ -92,7 +92,7 @@ export async function validateAgain(
     if ('violation' in judged) return violated(stored, judged.violation)
     const { verdict, stakes } = judged
     if (verdict === undefined && rules.mode === 'full') {
-      logger.warn({ op: hash }, 'an operation waits: only some rules can be applied')
+      logger.warn({ op: hash }, 'an operation waits: only partial rules can be applied')
       return { kind: 'wait', stored }
     }
     if (tank?.chargesAfterwards === true) {

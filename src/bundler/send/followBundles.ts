@@ -100,7 +100,7 @@ async function followLane(
   for (const bundle of lane.open) {
     const isSound = bundle.nonce < lane.mined || !(await isOvertaken(context, head, bundle, fast))
     if (isSound) sound.push(bundle)
-    else await cancel(context, bundle, fast, "L1's price has risen above what its operations pay")
+    else await cancel(context, bundle, fast, 'the L1 price rose above what its operations pay')
   }
   const looked = await followRelayed(context, head, { ...lane, open: sound }, fast)
   const { open, failing, outdated } = looked
@@ -209,7 +209,7 @@ async function abandon(
   logger.warn({ bundleId: id, executor, nonce, reason, released }, 'bundle abandoned')
 }
 
-/** Ends a bundle that the node will never take; its operations go in smaller ones next. */
+/** Ends a bundle that the node will never take; its operations are retried in smaller bundles. */
 async function refuse(
   { database, logger, metrics }: BundlingContext,
   { id, nonce, executor }: OpenBundle,

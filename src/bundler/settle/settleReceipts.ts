@@ -58,7 +58,7 @@ function reportUncovered(
   }
   if (booked < emitted) {
     metrics.count('purser_bundles_uncovered_total', { kind: 'books' })
-    logger.error({ ...numbers, emitted }, 'a bundle has operations that are in no book')
+    logger.error({ ...numbers, emitted }, 'a bundle has operations that are not in the ledger')
   }
 }
 
@@ -66,7 +66,9 @@ function logRevert(
   logger: Logger,
   facts: { readonly culprit: object | undefined; readonly blamed: unknown },
 ): void {
-  const next = facts.culprit ? 'its culprit is dropped' : 'its operations go in smaller ones next'
+  const next = facts.culprit
+    ? 'the operation at fault is dropped'
+    : 'its operations are retried in smaller bundles'
   logger.warn(facts, `bundle reverted, ${next}`)
 }
 

@@ -51,13 +51,13 @@ describe.each([
 
   test('does not open with another one, or when it was changed', async () => {
     await expect(decryptKeystore(JSON.stringify(keystore), 'testpasswore')).rejects.toThrow(
-      'does not open',
+      'does not decrypt',
     )
     const { ciphertext } = keystore.crypto
     const changed = { ...keystore.crypto, ciphertext: `00${ciphertext.slice(2)}` }
     await expect(
       decryptKeystore(JSON.stringify({ ...keystore, crypto: changed }), 'testpassword'),
-    ).rejects.toThrow('does not open')
+    ).rejects.toThrow('does not decrypt')
   })
 })
 
@@ -111,5 +111,5 @@ test.each([
 ])('%s is refused without a look at the password', async (_name, content) => {
   const refusal = decryptKeystore(content, 'testpassword')
   await expect(refusal).rejects.toThrow(ConfigError)
-  await expect(refusal).rejects.toThrow('no keystore of version 3')
+  await expect(refusal).rejects.toThrow('not a version 3 keystore')
 })

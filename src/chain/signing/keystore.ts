@@ -80,7 +80,7 @@ export async function decryptKeystore(content: string, password: string): Promis
   const derived = await deriveKey(crypto, password)
   const mac = keccak256(concat([derived.subarray(16), crypto.ciphertext]), 'bytes')
   if (!timingSafeEqual(mac, crypto.mac))
-    throw new ConfigError('The password does not open the keystore.')
+    throw new ConfigError('The password does not decrypt the keystore.')
   const decipher = createDecipheriv('aes-128-ctr', derived.subarray(0, 16), crypto.cipherparams.iv)
   return bytesToHex(Buffer.concat([decipher.update(crypto.ciphertext), decipher.final()]))
 }
@@ -90,7 +90,7 @@ function parse(content: string): z.output<typeof keystoreSchema> {
     return keystoreSchema.parse(JSON.parse(content))
   } catch {
     // What was read may hold a key, so nothing of it is shown.
-    throw new ConfigError('The file is no keystore of version 3 with one 32-byte key.')
+    throw new ConfigError('The file is not a version 3 keystore with a 32-byte key.')
   }
 }
 

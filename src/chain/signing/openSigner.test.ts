@@ -112,6 +112,6 @@ describe('a key in a keystore file', () => {
     writeFileSync(keystore, '{}')
     const opening = openSigner({ keystore, password: 'x' })
     await expect(opening).rejects.toThrow(ConfigError)
-    await expect(opening).rejects.toThrow('no keystore')
+    await expect(opening).rejects.toThrow('not a version 3 keystore')
   })
 })

@@ -70,7 +70,7 @@ async function checkBlocks(
     return [
       report.fault(
         `none of the ${known.length} blocks that were followed last is on this chain`,
-        'give the node of the chain that the backup is of',
+        'use a node of the chain from which the backup comes',
       ),
     ]
   const head = await getBlock(node, 'latest')
@@ -133,7 +133,7 @@ async function checkDeposits(
       const deposit = await depositOf(node, entryPoint, address)
       if (deposit >= reserved) return []
       const text = `the tank ${address} has ${formatEther(deposit)} deposited, and signed sponsorships may take ${formatEther(reserved)}`
-      return [report.warning(text, 'purser tank deposit fills it')]
+      return [report.warning(text, 'fund it with purser tank deposit')]
     }),
   )
   return findings.flat()

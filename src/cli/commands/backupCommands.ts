@@ -25,14 +25,14 @@ export function defineBackupCommand(backup: Command): void {
     backup
       .command('create')
       .argument('<file>', 'a new file')
-      .description('write all that the database holds to a file, while services go on'),
+      .description('write the whole database to a file while the service runs'),
     ['data', 'databaseUrl'],
   ).action(async (file: string, flags: Record<string, unknown>) => {
     const logger = createLogger('error')
     await withDatabase(configOf(flags), logger, requireSchema, ({ database }) =>
       writeBackup(database, file),
     )
-    console.log(`${file} holds the database. The master key is not in it: keep it elsewhere.`)
+    console.log(`${file} holds the database. The master key is not in it: keep it separately.`)
   })
 
   withOptions(
@@ -40,7 +40,7 @@ export function defineBackupCommand(backup: Command): void {
       .command('verify')
       .argument('<file>', 'what `backup create` wrote')
       .description('restore a backup into a database of its own, compare its books with the chains')
-      .option('--json', 'print the findings as JSON'),
+      .option('--json', 'print findings as JSON'),
     ['data', 'masterKey', 'chains'],
   ).action(async (file: string, { json, ...flags }: Record<string, unknown>) => {
     const config = configOf(flags)
@@ -57,7 +57,7 @@ export function defineBackupCommand(backup: Command): void {
   ).action(async (file: string, flags: Record<string, unknown>) => {
     await withNewDatabase(configOf(flags), createLogger('error'), async (database) => {
       if (await hasSchema(database))
-        throw new ConfigError('The database holds something of Purser already: give an empty one.')
+        throw new ConfigError("The database already has Purser's schema: use an empty one.")
       const { rows, takenAt } = await readBackup(database, file)
       console.log(
         `${rows} rows of ${takenAt} are restored. Before you start a service, read "What a restore forgets" in the manual.`,

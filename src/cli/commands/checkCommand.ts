@@ -9,8 +9,8 @@ import { warnOfSecrets, withOptions } from '../optionFlags.js'
 /** `purser check`: exit code 1 when there is a fault. */
 export function defineCheckCommand(command: Command): void {
   withOptions(command, Object.keys(options) as OptionName[])
-    .option('--chain <id>', 'look at this chain only')
-    .option('--json', 'print the findings as JSON')
+    .option('--chain <id>', 'check this chain only')
+    .option('--json', 'print findings as JSON')
   command.action(async (flags: Record<string, unknown>) => {
     const { config: file, chain, json } = flags
     if (file !== undefined && typeof file !== 'string')

@@ -17,7 +17,9 @@ import { printTable } from '../printTable.js'
 export function defineContractsCommand(contracts: Command): void {
   const deploy = contracts
     .command('deploy')
-    .description('our contracts on a chain: shows what is missing and its cost; --send deploys it')
+    .description(
+      'show which contracts are missing on a chain and what they cost; --send deploys them',
+    )
     .requiredOption('--chain <id>', 'chain id')
     .option('--key <key>', 'who pays: env:NAME or file:PATH')
     .option('--send', 'deploy what is missing; without it nothing is changed')
@@ -38,7 +40,7 @@ export function defineContractsCommand(contracts: Command): void {
         console.log(`payer ${payer} has ${coins(balance)}`)
         if (balance < plan.cost)
           throw new ConfigError(
-            `${payer} has ${coins(balance)} and may need ${coins(plan.cost)}: send it money first.`,
+            `${payer} has ${coins(balance)} and may need ${coins(plan.cost)}: fund it first.`,
           )
         if (!flags.send) return
         await deployContracts({ node, definition: chain }, plan, key, ({ name, address }, hash) =>
@@ -61,5 +63,5 @@ function show({ contracts, cost }: ContractPlan, coins: Coins): void {
       contract: name,
     })),
   )
-  console.log(`to deploy what is missing costs at most ${coins(cost)} at the fees of now`)
+  console.log(`deploying what is missing costs at most ${coins(cost)} at current fees`)
 }

@@ -99,10 +99,7 @@ export function defineDevCommand(command: Command): void {
     '--biconomy',
     'also place the account contracts that @biconomy/account 4.x expects',
   )
-  command.option(
-    '--log-json',
-    'log lines as JSON on a terminal too; else there they are for people',
-  )
+  command.option('--log-json', 'log JSON on a terminal too, where the default is readable lines')
   command.action(async (flags: Record<string, unknown>) => {
     // The file of a service in the same folder, as the README makes one, is not meant for this one.
     const loaded = loadedOf(flags, { isFileNamed: true })

@@ -92,11 +92,11 @@ function showRewrapped({ rewrapped, already, lost }: Rewrapped, place: string | 
   console.log(`secrets that neither decrypts   ${lost.length}`)
   if (place === undefined)
     console.log(
-      'Everything has the new key. Take PURSER_MASTER_KEY_PREVIOUS out of the configuration, restart the processes one after the other, and run this command no more. Keep the old key as long as backups from before today.',
+      'Everything has the new key. Remove PURSER_MASTER_KEY_PREVIOUS from the configuration and restart the processes one by one. Keep the old key as long as you keep backups from before today.',
     )
   else
     console.log(
-      `Put the new key in place of the old one (${place}), restart every process of Purser with it, and run this command once more: what a process stored under the old key meanwhile is rewrapped then. Keep the old key as long as backups from before today.`,
+      `Put the new key in place of the old one (${place}), restart every process of Purser with it, and run this command once more: what a process stored under the old key meanwhile is rewrapped then. Keep the old key as long as you keep backups from before today.`,
     )
 }
 
@@ -111,7 +111,7 @@ export function defineKeysCommand(keys: Command): void {
     keys
       .command('check')
       .description(
-        'whether the master key is the one of the database, and what it does not decrypt',
+        'check that the master key belongs to the database, and list what it cannot decrypt',
       ),
     storeOptions,
   ).action(async (flags: Record<string, unknown>) => {
@@ -135,7 +135,7 @@ export function defineKeysCommand(keys: Command): void {
   withOptions(
     keys
       .command('rewrap')
-      .description('encrypt every stored secret with another master key: all of them, or none')
+      .description('encrypt all stored secrets with another master key, atomically')
       .option(
         '--new-key <key>',
         'the key from now on, env:NAME or file:PATH; absent = the master key, where the previous one is configured too',
@@ -155,9 +155,7 @@ export function defineKeysCommand(keys: Command): void {
   withOptions(
     keys
       .command('adopt')
-      .description(
-        'make this master key that of the database, when the earlier one is lost for good',
-      ),
+      .description('record this master key for the database when the earlier one is lost for good'),
     storeOptions,
   ).action(async (flags: Record<string, unknown>) => {
     const config = configOf(flags)

@@ -9,7 +9,7 @@ import { printTable } from '../printTable.js'
 /** `purser lease list|release NAME` */
 export function defineLeaseCommand(lease: Command): void {
   onStore(
-    lease.command('list').description('who holds which lease, and for how long'),
+    lease.command('list').description('list the leases with holder and expiry'),
     async ({ store }) => {
       printTable(
         (await listLeases(store.database, LEASE_TIME)).map(
@@ -26,7 +26,9 @@ export function defineLeaseCommand(lease: Command): void {
   onStore(
     lease
       .command('release <name>')
-      .description('free a lease, such as "bundler 10": another process may take it at once'),
+      .description(
+        'release a lease, such as "bundler 10", so that another process can take it at once',
+      ),
     async ({ store, id }) => {
       const held = await audited(store.database, commandActor(), async ({ trx, record }) => {
         const lease = (await listLeases(trx, LEASE_TIME)).find(({ name }) => name === id)

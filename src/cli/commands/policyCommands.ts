@@ -44,7 +44,7 @@ export function definePolicyCommand(policy: Command): void {
   policy
     .command('check')
     .argument('<file>', 'JSON or YAML with terms')
-    .description('whether a policy is well-formed and can ever pass; every mistake with its path')
+    .description('check a policy file; lists every mistake with its path')
     .option('--of <owner>', 'a policy of the app, or of the account', 'app')
     .action((path: string, { of }: { readonly of: string }) => check(path, of))
   defineRoutes(policy, policyRoutes, {
@@ -53,7 +53,9 @@ export function definePolicyCommand(policy: Command): void {
       list: { columns: 'policyId name active position updatedAt' },
       show: { print },
       create: {
-        flags: { '--file <path>': 'JSON or YAML with name and terms, maybe active and position' },
+        flags: {
+          '--file <path>': 'JSON or YAML with name and terms, optionally active and position',
+        },
         body: newPolicy,
         print,
       },

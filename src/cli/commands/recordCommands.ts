@@ -26,7 +26,7 @@ export function defineAuditCommand(audit: Command): void {
     },
   })
   onStore(
-    audit.command('verify').description('check that no entry was changed or taken out'),
+    audit.command('verify').description('check that no entry was changed or removed'),
     async ({ store }) => {
       const broken = await findBrokenAudit(store.database)
       if (broken !== undefined)
@@ -108,7 +108,7 @@ export function defineOperationCommand(operation: Command): void {
     operation
       .command('cancel')
       .argument('<hash>')
-      .description('take an operation back that is not included yet')
+      .description('cancel an operation that is not included yet')
       .requiredOption('--chain <id>', 'its chain'),
     async ({ store, flags, id }) => {
       const chainId = parseChain(flags.chain)

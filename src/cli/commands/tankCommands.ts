@@ -278,20 +278,20 @@ export function defineTankCommand(tank: Command): void {
         .option('--shared', "the operator's tank, which pays for apps with credit")
         .requiredOption('--chain <id>', 'chain id')
         .option(...entryPointFlag)
-        .option('--kind <kind>', 'gas: gives it (default); token: takes tokens for it'),
+        .option('--kind <kind>', 'gas: sponsors (default); token: charges tokens'),
       ['data', 'databaseUrl', 'masterKey', 'chains'],
     )
   add('show', 'address, deposit, owner and signer').action((flags: Flags) =>
     onTanks(flags, entryPointsNamed, show),
   )
 
-  add('unbooked', 'what it paid for without a sponsorship in the books: after a restore').action(
+  add('unbooked', 'operations it paid for that the ledger does not have: after a restore').action(
     (flags: Flags) => onTanks(flags, entryPointsNamed, showUnbooked),
   )
 
-  add('create', 'make the tank and put it on the chain; what exists stays')
+  add('create', 'create and deploy the tank; an existing one stays as it is')
     .option('--key <key>', 'private key that pays for it, env:NAME or file:PATH')
-    .option('--owner <address>', 'who may withdraw; default: who pays')
+    .option('--owner <address>', 'who may withdraw; default: the payer')
     .action((flags: Flags) =>
       withTank(flags, async (tools) => {
         await makeTank(tools, flags)
@@ -299,10 +299,10 @@ export function defineTankCommand(tank: Command): void {
       }),
     )
 
-  add('deposit', 'fill the tank; makes and deploys it when there is none')
+  add('deposit', 'fund the tank; creates and deploys it if there is none')
     .requiredOption('--amount <ether>', 'how much, in whole coins of the chain')
     .option('--key <key>', 'private key that pays, env:NAME or file:PATH')
-    .option('--owner <address>', 'who may withdraw from a new tank; default: who pays')
+    .option('--owner <address>', 'who may withdraw from a new tank; default: the payer')
     .action((flags: Flags) => {
       const wei = parseAmount(flags.amount)
       return withTank(flags, async (tools) => {
@@ -314,11 +314,11 @@ export function defineTankCommand(tank: Command): void {
       })
     })
 
-  add('withdraw', 'take from the tank; only its owner can')
+  add('withdraw', 'withdraw from the tank; only its owner can')
     .requiredOption('--amount <ether>', 'how much, in whole coins of the chain')
     .option('--key <key>', "the owner's private key, env:NAME or file:PATH")
     .option('--to <address>', 'who receives it; default: the owner')
-    .option('--reserved', 'also what signed sponsorships may still take, which then fail')
+    .option('--reserved', 'also withdraw what signed sponsorships may still use; they then fail')
     .action((flags: Flags) => {
       const wei = parseAmount(flags.amount)
       return withTank(flags, async (tools) => {
@@ -334,7 +334,7 @@ export function defineTankCommand(tank: Command): void {
       })
     })
 
-  add('replace', 'a new tank in place of an empty one whose signer is lost')
+  add('replace', 'replace an empty tank whose signer is lost')
     .option('--key <key>', 'private key that pays for it, env:NAME or file:PATH')
     .action((flags: Flags) =>
       withTank(flags, async (tools) => {
@@ -355,16 +355,16 @@ export function defineTankCommand(tank: Command): void {
 
 /** The commands on the funds of an app. */
 function defineFundCommands(add: (name: string, description: string) => Command): void {
-  add('mode', 'what pays for an app: its own tank, the shared one, or no paymaster at all')
+  add('mode', 'set what pays for an app: its own tank, the shared one, or no paymaster (native)')
     .requiredOption('--mode <mode>', modes.join(', '))
     .action((flags: Flags) => {
       const mode = parseMode(flags.mode)
       return withFunds(flags, 'fund.update', (funds, appId) => funds.setMode(appId, mode))
     })
 
-  add('credit', 'give an app credit for modes shared and native, or take it back')
+  add('credit', 'add credit to an app for the modes shared and native, or remove it')
     .requiredOption('--amount <ether>', 'how much, in ether; negative to take it back')
-    .requiredOption('--reference <text>', 'what it is for, an invoice say; counts once')
+    .requiredOption('--reference <text>', 'a reference such as an invoice number; it counts once')
     .action((flags: Flags) => {
       const isTaken = flags.amount?.startsWith('-') === true
       const wei = parseAmount(isTaken ? flags.amount?.slice(1) : flags.amount)
@@ -374,9 +374,9 @@ function defineFundCommands(add: (name: string, description: string) => Command)
       )
     })
 
-  add('alarm', 'when an app runs low: below an amount, or below days that it lasts; 0 = never')
+  add('alarm', "alert when an app's funds fall below an amount or below days of use; 0 = never")
     .option('--below <ether>', 'amount in whole coins of the chain')
-    .option('--days <number>', 'days at the pace of the last week')
+    .option('--days <number>', 'days of use at the rate of the last week')
     .action((flags: Flags) => {
       const wei = flags.below === undefined ? undefined : parseBound(flags.below)
       const days = flags.days === undefined ? undefined : parseDays(flags.days)

@@ -112,7 +112,7 @@ export function defineTokenCommand(token: Command): void {
       ['data', 'databaseUrl', 'masterKey', 'chains'],
     )
 
-  add('list', 'what each app paid in each token, what is held, withdrawn and promised')
+  add('list', 'list what each app paid per token, and what is held, withdrawn and reserved')
     .option('--app <id>', 'of this app')
     .action((flags: Flags) =>
       withBooks(flags, async ({ chain, books }) =>
@@ -120,8 +120,8 @@ export function defineTokenCommand(token: Command): void {
       ),
     )
 
-  add('withdraw', 'take tokens out of a token tank; only its owner can')
-    .option('--app <id>', 'whose tank; absent = the shared one')
+  add('withdraw', 'withdraw tokens from a token tank; only its owner can')
+    .option('--app <id>', "the tank's app; absent = the shared one")
     .requiredOption('--token <token>', 'address or symbol')
     .requiredOption('--amount <amount>', 'how much, in whole tokens')
     .option(...entryPointFlag)

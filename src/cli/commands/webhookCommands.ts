@@ -47,7 +47,7 @@ export function defineWebhookCommand(webhook: Command): void {
       .command('secret')
       .description('show the secret by which its receiver verifies our calls')
       .argument('<id>', 'the webhook')
-      .requiredOption('--app <id>', 'whose webhook it is'),
+      .requiredOption('--app <id>', "the webhook's app"),
     async ({ store, config, flags, id }) => {
       const app = await requireApp(store.database, flags.app)
       const webhooks = partsOf(store, config).webhooks(commandActor())

@@ -48,7 +48,7 @@ export function groupMember(): GroupMember | undefined {
     const id = ++lastId
     try {
       return await new Promise<readonly object[]>((resolve, reject) => {
-        const late = () => reject(new Error('another process does not tell its metrics'))
+        const late = () => reject(new Error('another process does not report its metrics'))
         setTimeout(late, GATHER_TIME).unref()
         asked.set(id, resolve)
         tell({ kind: 'gather', id })

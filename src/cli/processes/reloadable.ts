@@ -46,7 +46,7 @@ export function createReloadable(
     const configured = resolveChains(chains, process.env, role)
     const { devChain, server } = running
     if (configured.length === 0 && devChain === undefined)
-      throw new ConfigError('The configuration names no chain any more; stop the service instead.')
+      throw new ConfigError('The configuration has no chain left; stop the service instead.')
     if (logLevel !== current.config.logLevel) setLevel(logLevel)
     const changes = await server.reload([...(devChain ? [devChain] : []), ...configured])
     const needRestart = changedSettings(current, next).filter((name) => !applied.includes(name))
@@ -63,7 +63,7 @@ export function createReloadable(
     reload().catch((error: Error) =>
       logger.error(
         { reason: error.message },
-        'the configuration was not reloaded: the service goes on as it was',
+        'the configuration was not reloaded: the service keeps the old one',
       ),
     )
   }
@@ -88,7 +88,7 @@ function report(logger: Logger, { failed, needRestart, ...changes }: Reloaded): 
   const { started, replaced, stopped } = changes
   logger.info({ started, replaced, stopped }, 'the configuration was reloaded')
   for (const { chainId, reason } of failed)
-    logger.error({ chainId, reason }, 'a chain is not served as it is configured now')
+    logger.error({ chainId, reason }, 'a chain is not served with its new configuration')
   if (needRestart.length > 0)
-    logger.warn({ settings: needRestart }, 'these settings count from the next start on')
+    logger.warn({ settings: needRestart }, 'these settings take effect at the next start')
 }

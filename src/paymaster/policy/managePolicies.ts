@@ -77,7 +77,7 @@ export function createPolicies(database: Database): Policies {
       if (fields.appId !== null) {
         const app = await findApp(database, fields.appId)
         if (app?.accountId !== accountId)
-          throw new InvalidPolicyError('appId', 'is no live app of the account.')
+          throw new InvalidPolicyError('appId', 'is not an active app of the account.')
       }
       const policy = { accountId, ...fields, position, terms: checkTerms(terms, fields.appId) }
       return inTransaction(database, async (trx) => {

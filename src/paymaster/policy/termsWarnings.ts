@@ -53,7 +53,7 @@ export function termsWarnings(
     [
       !boundsSenders(terms) && terms.allowSenders === undefined && !isUnrestricted(terms),
       'budgets',
-      "bound no sender: anybody with the app's key can bundle sponsored operations and keep their tips.",
+      "limit no sender: anyone with the app's key can bundle sponsored operations and keep their tips.",
     ],
     ...callWarnings(terms),
     [
@@ -65,7 +65,7 @@ export function termsWarnings(
     [
       taker !== undefined,
       '',
-      `are never reached: the earlier policy ${taker?.name} accepts everything.`,
+      `are never reached: the earlier policy ${taker?.name} accepts every request.`,
     ],
     [
       unreached.length > 0,

@@ -41,7 +41,7 @@ export function readCommitment(
 }
 
 function changed(field: string, difference: string): { readonly refusal: Refusal } {
-  const message = `${field} ${difference}. Take it from pm_getPaymasterStubData with signingPhase "commit".`
+  const message = `${field} ${difference}. Use the one from pm_getPaymasterStubData with signingPhase "commit".`
   return { refusal: { code: 'COMMITMENT_CHANGED', message } }
 }
 

@@ -135,14 +135,14 @@ function noTank(chainId: number, { version }: EntryPoint): Refusal {
 function tankNotDeployed(tank: Address): Refusal {
   return {
     code: 'TANK_NOT_DEPLOYED',
-    message: `The app's gas tank ${tank} is not on the chain yet. The operator puts it there with purser tank deposit.`,
+    message: `The app's gas tank ${tank} is not on the chain yet. The operator deploys it with purser tank deposit.`,
   }
 }
 
 function tankSignerLost(tank: Address): Refusal {
   return {
     code: 'TANK_SIGNER_LOST',
-    message: `The gas tank ${tank} cannot sign, because the key of its signer cannot be decrypted. The operator sees what to do with purser keys check.`,
+    message: `The gas tank ${tank} cannot sign, because the key of its signer cannot be decrypted. The operator finds the remedy with purser keys check.`,
   }
 }
 

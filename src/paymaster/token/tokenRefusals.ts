@@ -25,7 +25,7 @@ export function tokenTankEmpty(token: Address, tank: Address, required: bigint) 
 export function balanceTooLow(token: TokenDefinition, balance: bigint, maxCharge: bigint) {
   return new TokenPaymentError(
     'TOKEN_BALANCE_TOO_LOW',
-    `The operation may cost ${formatTokens(maxCharge, token)}, the sender has ${formatTokens(balance, token)}. Send it more, choose another token, or offer lower fees.`,
+    `The operation may cost ${formatTokens(maxCharge, token)}, the sender has ${formatTokens(balance, token)}. Fund it, choose another token, or offer lower fees.`,
     token.address,
   )
 }

@@ -151,7 +151,5 @@ export function requireGoodPassword(password: string, email: string): void {
     .replace(/\d{2,}/g, '')
     .replace(/(.)\1+/gu, '$1')
   if (new Set(rest).size < LEAST_OTHERS)
-    throw new WeakPasswordError(
-      'is one that is guessed early: use several words that do not belong together',
-    )
+    throw new WeakPasswordError('is easy to guess: use several unrelated words')
 }

@@ -406,7 +406,7 @@ test('what a node lacks that can be done without is a warning, with what follows
   const blind = await lacking({}, 'eth_call', (params, answer) =>
     params.length > 3 ? refused(answer, -32602, 'too many') : answer,
   )
-  expect(blind).toEqual([expect.stringMatching(/^pretends no blocks in eth_call/)])
+  expect(blind).toEqual([expect.stringMatching(/^supports no block overrides in eth_call/)])
 
   const narrow = await lacking({}, 'eth_getLogs', ([filter], answer) =>
     'blockHash' in Object(filter) ? answer : refused(answer, -32005, 'only 10 blocks'),

@@ -40,7 +40,7 @@ function encodeBundle(row: ListedBundle) {
 /** The chains that are served, and for the operator what the bundler does on them. */
 export const chainRoutes = [
   route('GET /chains', {
-    summary: 'The chains that are served: EntryPoints, addresses, head and fees',
+    summary: 'The served chains: EntryPoints, addresses, head and fees',
     who: 'either',
     role: 'viewer',
     answer: listOf(
@@ -102,13 +102,13 @@ export const chainRoutes = [
     },
   }),
   route('GET /apps/{appId}/fees/{chainId}', {
-    summary: 'The fees that an operation of the app should offer now',
+    summary: 'The fees that an operation should offer now',
     role: 'viewer',
     answer: z.object({ slow: fees, standard: fees, fast: fees }),
     run: ({ context, app, params: { chainId: id } }) => servedChain(context, id).fees(app.id),
   }),
   route('GET /chains/{chainId}/pool', {
-    summary: 'How many operations wait, since when, and for which tips',
+    summary: 'How many operations wait, for how long, and at which tips',
     who: 'operator',
     answer: z.object({
       pooled: z.string(),

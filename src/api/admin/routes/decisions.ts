@@ -125,7 +125,7 @@ async function callsOf({ database }: AdminContext, decisionId: string) {
 /** Every answer to a request for sponsorship, and why. */
 export const decisionRoutes = [
   route('GET /apps/{appId}/decisions', {
-    summary: 'Why each sponsorship was given or refused, newest first',
+    summary: 'Each sponsorship decision with its reason, newest first',
     role: 'viewer',
     query: decisionQuery,
     answer: pageOf(decision),
@@ -162,7 +162,7 @@ function encodeRecord(stored: DecisionEntry) {
 export const decisionRecordRoutes = [
   route('GET /decisions', {
     command: 'list',
-    summary: 'Sponsorships that were given or refused, with their fate and cost, newest first',
+    summary: 'Sponsorship decisions with outcome and cost, newest first',
     who: 'either',
     role: 'viewer',
     query: decisionQuery.extend({ appId: id.optional() }),
@@ -172,7 +172,7 @@ export const decisionRecordRoutes = [
   }),
   route('GET /decisions/{decisionId}', {
     command: 'show',
-    summary: 'One decision: who said what, what became of it, and what to do',
+    summary: "One decision: each policy's verdict, its outcome, and what to do",
     who: 'either',
     role: 'viewer',
     answer: entry.extend({

@@ -70,7 +70,7 @@ export const settingRoutes = [
     },
   }),
   route('PATCH /settings/log-level', {
-    summary: 'Change the level of the log of this machine until the next start',
+    summary: 'Change the log level of this machine until the next start',
     who: 'operator',
     body: z.strictObject({ level }),
     answer: z.object({ now: level, configured: level }),
@@ -97,7 +97,7 @@ const chainIds = z.array(z.int())
 export const reloadRoutes = [
   route('POST /settings/reload', {
     summary:
-      'Read the configuration again in this process, as SIGHUP does: chains that are new, changed or left out',
+      'Reload the configuration in this process, as SIGHUP does: new, changed and removed chains',
     who: 'operator',
     answer: z.object({
       started: chainIds,
@@ -170,7 +170,7 @@ function filterOf({ from, until, ...same }: z.output<typeof filters>) {
 export const auditRoutes = [
   route('GET /audit', {
     command: 'list',
-    summary: 'Who changed what, newest first; an account sees what concerns it',
+    summary: 'Who changed what, newest first; an account sees its own entries',
     who: 'either',
     role: 'viewer',
     query: pageQuery.extend(filters.shape),
@@ -183,7 +183,7 @@ export const auditRoutes = [
     },
   }),
   route('GET /audit/export', {
-    summary: 'The same as lines of JSON, all of them, newest first',
+    summary: 'All of them as NDJSON, newest first',
     who: 'either',
     role: 'viewer',
     format: 'lines',

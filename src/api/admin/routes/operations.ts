@@ -250,7 +250,7 @@ function refusalOf(state: string | undefined): string {
 
 export const cancelRoutes = [
   route('POST /operations/{chainId}/{userOpHash}/cancel', {
-    summary: 'Take back an operation that is in no signed bundle yet',
+    summary: 'Cancel an operation that is not in a signed bundle yet',
     who: 'either',
     role: 'developer',
     body: z.strictObject({}),
@@ -293,7 +293,7 @@ function shapeOf(
 /** Operations as they are sent, or as a record has them: pasted from a log, a wallet or a refusal. */
 export const simulateRoutes = [
   route('POST /apps/{appId}/simulate', {
-    summary: 'Whether a signed operation would be taken now, and why not; keeps nothing',
+    summary: 'Whether a signed operation would be accepted now, and why not; stores nothing',
     role: 'developer',
     body: z.strictObject({
       chainId: z.int().positive(),
@@ -322,7 +322,7 @@ export const simulateRoutes = [
       const options = { appId: app.id, simulateExecution: body.execution }
       try {
         const userOpHash = await simulate(app.id, () => chain.check(entryPoint, operation, options))
-        const message = 'It would be taken, unless the limits of the pool are reached.'
+        const message = 'It would be accepted, unless the pool is full.'
         const none = { code: null, rule: null, explanation: null }
         return { accepted: true, userOpHash, message, ...none }
       } catch (thrown) {

@@ -192,8 +192,7 @@ export const spendRoutes = [
 
 export const searchRoutes = [
   route('GET /search', {
-    summary:
-      'What a hash, an address, the beginning of either, an id or a part of a name means, of the account',
+    summary: 'Find by hash, address, prefix, id or part of a name in the account',
     who: 'either',
     role: 'viewer',
     query: z.strictObject({

@@ -138,7 +138,7 @@ export const sessionRoutes = [
       change((audit) => end(audit, userId, params.sessionId)),
   }),
   route('POST /password', {
-    summary: 'Another password; all other sessions of the user end',
+    summary: 'Change the password; all other sessions of the user end',
     who: 'user',
     body: z.strictObject({ current: password, password }),
     answer: done,
@@ -189,7 +189,7 @@ export const userRoutes = [
       }),
   }),
   route('PATCH /users/{userId}', {
-    summary: 'Make or unmake an operator, disable a user or end that; the last operator stays one',
+    summary: 'Grant or revoke operator, disable or enable a user; the last operator stays one',
     who: 'operator',
     body: z.strictObject({ isOperator: z.boolean(), isDisabled: z.boolean() }).partial(),
     answer: userSchema,
@@ -224,7 +224,7 @@ export const memberRoutes = [
     run: ({ context, accountId }) => listMembers(context.database, accountId),
   }),
   route('PATCH /members/{userId}', {
-    summary: 'Another role; the last admin stays one',
+    summary: 'Change a role; the last admin stays one',
     role: 'admin',
     body: z.strictObject({ role }),
     answer: member,
@@ -237,7 +237,7 @@ export const memberRoutes = [
     },
   }),
   route('DELETE /members/{userId}', {
-    summary: 'Take the role of a member, and the invitations that the member made',
+    summary: 'Remove a member, and the invitations that the member made',
     role: 'admin',
     answer: done,
     async run({ change, accountId, params }) {
@@ -253,7 +253,7 @@ export const memberRoutes = [
     run: ({ context, accountId }) => listInvitations(context.database, accountId),
   }),
   route('POST /invitations', {
-    summary: 'Offer a role for seven days; the token is shown once, to be handed on',
+    summary: 'Invite to a role for seven days; the token is shown once, to be passed on',
     role: 'admin',
     status: 201,
     body: z.strictObject({ email, role }),

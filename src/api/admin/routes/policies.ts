@@ -113,7 +113,7 @@ function entryOf(accountId: string, { policyId, appId }: PolicyView) {
 export const policyRoutes = [
   route('GET /policies', {
     command: 'list',
-    summary: 'The policies of the account in the order in which they are asked',
+    summary: 'The policies of the account, in order of evaluation',
     role: 'viewer',
     query: z.strictObject({ appId: id.optional() }),
     answer: listOf(policy),
@@ -144,7 +144,7 @@ export const policyRoutes = [
   }),
   route('PATCH /policies/{policyId}', {
     command: 'edit',
-    summary: 'Change a policy; terms are replaced whole, counters of kept budgets stay',
+    summary: 'Change a policy; terms are replaced as a whole, counters of unchanged budgets stay',
     role: 'admin',
     body: settings.partial(),
     answer: policy,
@@ -179,7 +179,7 @@ const MOST_MISTAKES = 100
 /** Policies before they bind anybody. */
 export const policyTrialRoutes = [
   route('POST /policies/check', {
-    summary: 'Whether terms are well-formed and can ever pass; keeps nothing',
+    summary: 'Whether terms are valid and can ever pass; stores nothing',
     role: 'developer',
     body: z.strictObject({
       terms: z.unknown().refine((terms) => terms !== undefined, 'must be there'),
@@ -217,7 +217,7 @@ export const policyTrialRoutes = [
     },
   }),
   route('POST /apps/{appId}/policies/try', {
-    summary: 'What a draft of a policy would have said of operations; keeps nothing',
+    summary: 'What a draft of a policy would decide for given operations; stores nothing',
     role: 'developer',
     body: z.strictObject({
       /** The draft; absent = the stored policy as it is. */
@@ -380,7 +380,7 @@ function costOf(draft: Draft, entryPoint: EntryPoint): bigint | undefined {
 
 export const budgetRoutes = [
   route('GET /policies/{policyId}/budgets', {
-    summary: 'What is used of each budget of a policy now, and by whom',
+    summary: 'The current use of each budget of a policy, by subject',
     role: 'viewer',
     answer: listOf(
       z.object({

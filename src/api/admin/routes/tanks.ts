@@ -171,8 +171,7 @@ export const tankRoutes = [
     },
   }),
   route('GET /apps/{appId}/tanks/{tankId}/deployment', {
-    summary:
-      'The transactions that a tank is missing on the chain, for any wallet; none = it is there',
+    summary: 'The transactions that deploy a tank, for any wallet; none = it is deployed',
     role: 'viewer',
     answer: listOf(
       z.object({
@@ -190,15 +189,14 @@ export const tankRoutes = [
     },
   }),
   route('GET /apps/{appId}/funds', {
-    summary: 'What the app pays with on each chain, where that was set',
+    summary: 'How the app pays on each chain, where it is set',
     role: 'viewer',
     answer: listOf(fund),
     run: async ({ context, app }) =>
       (await listFundsOfApp(context.database, app.id)).map(encodeFund),
   }),
   route('PATCH /apps/{appId}/funds/{chainId}', {
-    summary:
-      'Below what is available, in wei or in days of average use, tank.low is sent; 0 = never',
+    summary: 'The level, in wei or in days of average use, below which tank.low is sent; 0 = never',
     role: 'admin',
     body: z.strictObject({ alarmWei: wei, alarmDays: z.int().min(0).max(3_650) }).partial(),
     answer: fund,
@@ -260,7 +258,7 @@ function changeFunds(
 /** Credit is the operator's money, and the mode says whose money is spent: both are the operator's to set. */
 export const fundRoutes = [
   route('PATCH /apps/{appId}/funds/{chainId}/mode', {
-    summary: "What pays for an app's operations from the next sponsorship on",
+    summary: "Set what pays for an app's operations from the next sponsorship on",
     who: 'operator',
     body: z.strictObject({ mode: fundState.shape.mode }),
     answer: fundState,
@@ -268,7 +266,7 @@ export const fundRoutes = [
       changeFunds(request, 'fund.update', (funds) => funds.setMode(request.app.id, body.mode)),
   }),
   route('POST /apps/{appId}/funds/{chainId}/credit', {
-    summary: 'Give an app credit, or take back (negative) what is free; a reference counts once',
+    summary: 'Add credit to an app, or remove unused credit (negative); a reference counts once',
     who: 'operator',
     body: z.strictObject({
       wei: z

@@ -101,7 +101,7 @@ export const accountRoutes = [
   }),
   route('DELETE /accounts/{accountId}', {
     command: 'revoke',
-    summary: 'End an account with its apps and keys',
+    summary: 'Revoke an account with its apps and keys',
     who: 'operator',
     answer: done,
     run: ({ change, params }) => change((audit) => endAccount(audit, params.accountId)),
@@ -141,7 +141,7 @@ export const appRoutes = [
   }),
   route('PATCH /apps/{appId}', {
     command: 'sponsor',
-    summary: 'Rename an app, or change whom wallets show as its sponsor (null: nobody)',
+    summary: 'Rename an app, or change the sponsor that wallets show (null: none)',
     role: 'admin',
     body: z.strictObject({ name: name.optional(), sponsor: sponsor.nullable().optional() }),
     answer: app,
@@ -157,7 +157,7 @@ export const appRoutes = [
   }),
   route('DELETE /apps/{appId}', {
     command: 'revoke',
-    summary: 'End an app and its keys',
+    summary: 'Revoke an app and its keys',
     role: 'admin',
     answer: done,
     async run({ change, app }) {
@@ -213,7 +213,7 @@ export const keyRoutes = [
   }),
   route('PATCH /apps/{appId}/keys/{keyId}', {
     command: 'limit',
-    summary: 'Change name or limits; a limit that is null ends',
+    summary: 'Change name or limits; null removes a limit',
     role: 'developer',
     body: changes,
     answer: key,
@@ -224,7 +224,7 @@ export const keyRoutes = [
   }),
   route('GET /apps/{appId}/keys/{keyId}/usage', {
     command: 'usage',
-    summary: 'Its requests of the last 30 days, today first; refused are those above a limit',
+    summary: 'Its requests of the last 30 days, newest first; refused are those above a limit',
     role: 'viewer',
     answer: listOf(usage.extend({ day: z.iso.date() })).extend({ today: usage }),
     async run({ context, app, params: { keyId } }) {

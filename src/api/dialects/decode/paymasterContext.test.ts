@@ -21,19 +21,19 @@ describe('a context', () => {
   })
 
   test.each([
-    [{ webhookdata: {} }, 'params[3].webhookdata: is not known: did you mean webhookData?'],
+    [{ webhookdata: {} }, 'params[3].webhookdata: is unknown: did you mean webhookData?'],
     [
       { policyId: 'p', erc20Context: {} },
-      'params[3].erc20Context: is not known: did you mean token?',
+      'params[3].erc20Context: is unknown: did you mean token?',
     ],
     [{ expiryDurations: 60 }, 'did you mean expiryDuration?'],
     [{ calculateGasLimit: true }, 'did you mean calculateGasLimits?'],
     [
       { sponsorshipInfo: { webHookData: {} } },
-      'params[3].sponsorshipInfo.webHookData: is not known: did you mean webhookData?',
+      'params[3].sponsorshipInfo.webHookData: is unknown: did you mean webhookData?',
     ],
-    [{ nonsense: 1 }, 'params[3].nonsense: is not known. Known are mode'],
-    [{ ['x'.repeat(900_000)]: 1 }, 'is not known. Known are mode'],
+    [{ nonsense: 1 }, 'params[3].nonsense: is unknown. Known are mode'],
+    [{ ['x'.repeat(900_000)]: 1 }, 'is unknown. Known are mode'],
   ])('is refused with a member that nobody reads: %#', (context, message) => {
     expect(() => decodeContext(context, 'params[3]')).toThrow(message)
   })

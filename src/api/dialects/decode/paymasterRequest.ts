@@ -232,8 +232,8 @@ function requireKnown(object: Members, field: string, known: readonly string[]):
     const near = foreignNames.get(name) ?? nearestOf(name, known)
     const hint =
       near === undefined
-        ? `is not known. Known are ${known.join(', ')}.`
-        : `is not known: did you mean ${near}?`
+        ? `is unknown. Known are ${known.join(', ')}.`
+        : `is unknown: did you mean ${near}?`
     throw new InvalidParamsError(`${field}.${name.slice(0, 40)}`, hint)
   }
 }

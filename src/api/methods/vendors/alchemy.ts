@@ -51,7 +51,7 @@ const overrides: Input<AlchemyOverrides> = {
  */
 export const alchemySponsor = method({
   name: 'alchemy_requestGasAndPaymasterAndData',
-  summary: 'Fees, limits and paymaster data, signed by a tank that gives the gas.',
+  summary: 'Fees, limits and paymaster data, signed by a tank that sponsors the gas.',
   scope: 'paymaster',
   cost: 10,
   simulates: true,

@@ -70,8 +70,7 @@ function encodeCost({ quotes }: FeeQuotes) {
 /** Asked by clients of Stackup, to approve or to recognize a paymaster. */
 export const paymasterAccounts = method({
   name: 'pm_accounts',
-  summary:
-    'The paymasters that would sign: the one that gives gas, then the one that takes tokens.',
+  summary: 'The paymasters that would sign: the sponsoring one, then the ERC-20 one.',
   scope: 'paymaster',
   cost: 1,
   simulates: false,

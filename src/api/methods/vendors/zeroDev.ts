@@ -48,7 +48,8 @@ const gasTokenData: Input<Decoded<{ gasToken: typeof gasToken }>['gasToken'] | u
  */
 export const zeroDevSponsor = method({
   name: 'zd_sponsorUserOperation',
-  summary: 'Paymaster data, limits and fees, signed by a tank that gives the gas or takes tokens.',
+  summary:
+    'Paymaster data, limits and fees, signed by a tank that sponsors the gas or charges tokens.',
   scope: 'paymaster',
   cost: 10,
   simulates: true,

@@ -51,8 +51,8 @@ async function pretendedBlocks({
   definition,
 }: AbilitiesCheck): Promise<Finding[]> {
   if ((await comingBlockOverride(node, head)) !== undefined) return []
-  const text = `${host} pretends no blocks in eth_call, so a bundle is tried in the block before its own`
-  const remedy = 'use a node that takes block overrides where operations depend on the time'
+  const text = `${host} supports no block overrides in eth_call, so bundles are simulated in the block before their own`
+  const remedy = 'use a node with block overrides if operations depend on time'
   return [reporterOf('nodes', definition.chainId).warning(text, remedy)]
 }
 

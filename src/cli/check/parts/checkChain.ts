@@ -52,8 +52,8 @@ async function chainRules(node: NodeClient, { chainId }: ChainDefinition): Promi
   const { hash } = await node.head()
   const rules = await detectChainRules(node, hash)
   if (rules === undefined) {
-    const remedy = 'our EVM cannot run it: take the chain out, or upgrade it'
-    return [report.fault('the rules of the chain are older than Shanghai', remedy)]
+    const remedy = 'our EVM does not support it: remove the chain, or upgrade Purser'
+    return [report.fault("the chain's fork is older than Shanghai", remedy)]
   }
   const { next } = rules
   const now = `the chain runs by the rules of ${rules.fork}`
@@ -63,7 +63,7 @@ async function chainRules(node: NodeClient, { chainId }: ChainDefinition): Promi
   if (rules.readsByHash) return [fork]
   const text =
     'the node reads no state by block hash (EIP-1898), so each read is checked afterwards'
-  return [fork, report.warning(text, 'use a node that does, for less load')]
+  return [fork, report.warning(text, 'use a node that does, to reduce load')]
 }
 
 function isoTime(seconds: number): string {
@@ -83,7 +83,7 @@ async function blocksOf(node: NodeClient, definition: ChainDefinition): Promise<
     ),
   ])
   if (doubt === undefined) return findings
-  const remedy = 'set facts.finalityDepth to as many: budgets are given back before that else'
+  const remedy = 'set facts.finalityDepth to that number; otherwise budgets are released too early'
   return [...findings, report.warning(doubt, remedy)]
 }
 

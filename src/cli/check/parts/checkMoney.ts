@@ -93,7 +93,7 @@ async function checkTanks(
     ...empty.map(({ address, app_id: appId }) =>
       report.warning(
         `the tank ${address} of ${appId === null ? 'the operator' : `app ${appId}`} has no deposit and sponsors nothing`,
-        'purser tank deposit fills it',
+        'fund it with purser tank deposit',
       ),
     ),
     ...unbound.map((appId) =>

@@ -221,5 +221,5 @@ async function otherChains(
   )
   if (new Set(hashes).size === 1) return []
   const text = `${urls.map(hostOf).join(' and ')} have different blocks ${number}`
-  return [report.fault(text, 'take the one out of rpcUrls that follows another chain')]
+  return [report.fault(text, 'remove the node that follows another chain from rpcUrls')]
 }

@@ -58,8 +58,8 @@ export function defineUserCommand(user: Command): void {
     user
       .command('create')
       .description('create a user; also the first operator of an instance')
-      .requiredOption('--email <email>', 'by which the user signs in')
-      .option('--name <name>', 'for people; the e-mail address when absent')
+      .requiredOption('--email <email>', 'used to sign in')
+      .option('--name <name>', 'shown name; default: the e-mail address')
       .option('--operator', 'may administer the instance and enter every account')
       .option(...passwordFlag),
     async ({ store, config, flags }) => {
@@ -83,7 +83,7 @@ export function defineUserCommand(user: Command): void {
     user
       .command('disable')
       .argument('<email>')
-      .description('end all sessions and invitations of a user, who can sign in no more'),
+      .description('disable a user: end all sessions and invitations'),
     async ({ store, id: email }) => {
       const { id } = await requireUser(store.database, email)
       await audited(store.database, commandActor(), (change) =>
@@ -96,7 +96,7 @@ export function defineUserCommand(user: Command): void {
     user
       .command('password')
       .argument('<email>')
-      .description('give a user another password, and end all sessions')
+      .description('set a new password for a user, and end all sessions')
       .option(...passwordFlag),
     async ({ store, config, flags, id: email }) => {
       const found = await requireUser(store.database, email)
@@ -114,7 +114,7 @@ export function defineUserCommand(user: Command): void {
   onStore(
     user
       .command('invite')
-      .description('offer a role in an account, for seven days')
+      .description('invite to a role in an account; valid for seven days')
       .requiredOption('--email <email>', 'whom')
       .requiredOption('--account <id>', 'to which account')
       .requiredOption('--role <role>', `what the user may do: ${roles.join(', ')}`),
@@ -122,7 +122,9 @@ export function defineUserCommand(user: Command): void {
       const { email = '', account: accountId = '' } = flags
       const account = await findAccount(store.database, accountId)
       if (account === undefined || account.revokedAt !== null)
-        throw new ConfigError(`There is no live account ${accountId}; see \`purser account list\`.`)
+        throw new ConfigError(
+          `There is no active account ${accountId}; see \`purser account list\`.`,
+        )
       const role = roles.find((each) => each === flags.role)
       if (role === undefined) throw new ConfigError(`--role must be one of ${roles.join(', ')}.`)
       const shown = await audited(store.database, commandActor(), (change) =>

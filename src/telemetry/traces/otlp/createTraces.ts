@@ -144,7 +144,7 @@ function createSpanSender(
     try {
       await post(spans)
       if (isAway) logger.info({ lost }, 'the collector accepts traces again')
-      else if (lost > 0) logger.warn({ lost }, 'traces are lost: the collector is too slow')
+      else if (lost > 0) logger.warn({ lost }, 'traces are dropped: the collector is too slow')
       isAway = false
       lost = 0
     } catch (error) {
@@ -152,7 +152,7 @@ function createSpanSender(
       const { host } = new URL(url)
       const { message: reason } = error as Error
       if (!isAway)
-        logger.warn({ host, reason }, 'traces are lost: the collector does not accept them')
+        logger.warn({ host, reason }, 'traces are dropped: the collector does not accept them')
       isAway = true
     }
   }
