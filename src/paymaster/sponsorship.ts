@@ -18,6 +18,8 @@ export type SponsorshipRequest = {
   readonly calculateGasLimits: boolean
   /** The seconds that the signature shall live; undefined = the default (300). */
   readonly expiryDuration: number | undefined
+  /** Ids or names of policies; only those of the app's are asked. undefined = all, in their order. */
+  readonly policyIds: readonly string[] | undefined
   /** undefined = none was sent, so no webhook is asked. */
   readonly webhookData: Readonly<Record<string, unknown>> | undefined
   /** undefined = the paymaster signs before the account. */

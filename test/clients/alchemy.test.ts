@@ -10,15 +10,23 @@ import {
 import { alchemy, createAlchemySmartAccountClient, defineAlchemyChain } from '@account-kit/infra'
 import { type Address, concatHex, encodeFunctionData, type Hex, http, parseGwei } from 'viem'
 import { foundry } from 'viem/chains'
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { keyFromSeed } from '../../src/cli/devnet/simpleAccount.js'
 import { TARGET } from '../support/service/devAccount.js'
+import { createDevPolicy } from '../support/service/devPolicies.js'
 import { fund, nodeClient } from '../support/service/smartAccounts.js'
 import { usePurser } from '../support/service/usePurser.js'
 
 /* A user of Alchemy who changes the URL: its client with one URL for chain, bundler and gas manager. */
 
 const info = usePurser()
+
+/* The id that the user's code sends is the name of a policy here. */
+let removePolicy = async () => {}
+beforeAll(async () => {
+  removePolicy = await createDevPolicy(info(), 'a-policy-of-alchemy')
+})
+afterAll(() => removePolicy())
 
 const versions = ['0.6.0', '0.7.0'] as const
 type Known = (typeof versions)[number]

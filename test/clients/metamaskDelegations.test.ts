@@ -16,10 +16,10 @@ import {
 } from 'viem/account-abstraction'
 import { foundry } from 'viem/chains'
 import { beforeAll, expect, test } from 'vitest'
-import type { Json } from '../support/http/jsonRpc.js'
 import { TARGET } from '../support/service/devAccount.js'
 import { giveTokens, tokenNamed, tokensOf } from '../support/service/devTokens.js'
 import { nodeClient } from '../support/service/smartAccounts.js'
+import { createDevPolicy } from '../support/service/devPolicies.js'
 import { usePurser } from '../support/service/usePurser.js'
 import { metamaskFamily } from './support/metamaskFamily.js'
 
@@ -39,17 +39,6 @@ beforeAll(() => metamaskFamily.place(info()))
 async function open(seed: string): Promise<Delegator> {
   const [hybrid] = metamaskFamily.kinds(info)
   return (await hybrid!.open(seed)) as Delegator
-}
-
-async function admin(method: string, path: string, body?: Json): Promise<Json> {
-  const response = await fetch(`${info().url}/admin/v1${path}`, {
-    method,
-    headers: { authorization: `Bearer ${info().authToken}`, 'content-type': 'application/json' },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  })
-  const answer = (await response.json()) as Json
-  if (!response.ok) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`)
-  return answer
 }
 
 test('a policy judges the call that a redeemed delegation makes, and its enforcers', async () => {
@@ -94,8 +83,6 @@ test('a policy judges the call that a redeemed delegation makes, and its enforce
     return send(delegate, environment.DelegationManager, data)
   }
 
-  const { items } = await admin('GET', '/apps')
-  const appId = items.find(({ name }: Json) => name === 'development').id
   const allow = [
     { target: environment.DelegationManager },
     {
@@ -107,10 +94,9 @@ test('a policy judges the call that a redeemed delegation makes, and its enforce
   const enforcers = delegation.caveats.map(({ enforcer }) => ({ target: enforcer }))
   expect(enforcers.length).toBeGreaterThan(0)
   const withPolicy = async (calls: object, run: () => Promise<void>) => {
-    const policy = { appId, name: 'delegated', terms: { calls } }
-    const { policyId } = await admin('POST', '/policies', policy)
+    const remove = await createDevPolicy(info(), 'delegated', { calls })
     await run()
-    await admin('DELETE', `/policies/${policyId}`)
+    await remove()
   }
   const before = await tokensOf(info(), token, TARGET)
   await withPolicy({ allow }, async () => {

@@ -5,10 +5,11 @@ import { prepareUserOperationForErc20Paymaster } from 'permissionless/experiment
 import { type Address, http, parseUnits, zeroHash } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
-import { describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { keyFromSeed } from '../../src/cli/devnet/simpleAccount.js'
 import { TARGET } from '../support/service/devAccount.js'
 import { giveTokens, tokenNamed, tokensOf } from '../support/service/devTokens.js'
+import { createDevPolicy } from '../support/service/devPolicies.js'
 import { fund, nodeClient } from '../support/service/smartAccounts.js'
 import { usePurser } from '../support/service/usePurser.js'
 
@@ -55,6 +56,13 @@ async function clientOf(version: Known, seed: string, settings: object) {
 
 const call = { to: TARGET, value: 0n, data: '0x1234' } as const
 
+/* The id that the user's code sends is the name of a policy here. */
+let removePolicy = async () => {}
+beforeAll(async () => {
+  removePolicy = await createDevPolicy(info(), 'sp_of_another_provider')
+})
+afterAll(() => removePolicy())
+
 describe.each(versions)('Pimlico, EntryPoint v%s', (version) => {
   test('the quickstart sponsors at the gas price that it asks for', async () => {
     const pimlico = pimlicoOf(version)
@@ -96,7 +104,13 @@ describe.each(versions)('Pimlico, EntryPoint v%s', (version) => {
       userOperation: drafted as never,
       sponsorshipPolicyIds: [sponsorshipPolicyId],
     })
-    expect(willing).toEqual([])
+    expect(willing).toMatchObject([{ data: { name: sponsorshipPolicyId } }])
+    await expect(
+      pimlico.sponsorUserOperation({
+        userOperation: drafted as never,
+        sponsorshipPolicyId: 'sp_unknown',
+      }),
+    ).rejects.toThrow(/no policy with the id or name "sp_unknown"/)
     const sponsored = await pimlico.sponsorUserOperation({
       userOperation: drafted as never,
       sponsorshipPolicyId,

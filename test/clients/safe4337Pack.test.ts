@@ -6,6 +6,7 @@ import { keyFromSeed } from '../../src/cli/devnet/simpleAccount.js'
 import { type Anvil, startAnvil } from '../support/chain/startAnvil.js'
 import { TARGET } from '../support/service/devAccount.js'
 import { giveTokens } from '../support/service/devTokens.js'
+import { createDevPolicy } from '../support/service/devPolicies.js'
 import { fund } from '../support/service/smartAccounts.js'
 import {
   makeDataFolder,
@@ -85,15 +86,17 @@ test('pays for itself, the first operation creating the Safe', async () => {
   expect(await send(pack)).toMatchObject({ success: true })
 })
 
-test('is sponsored with the id of a policy of another provider', async () => {
+test('is sponsored by the policy whose name is the id that it sends', async () => {
   const { standardUrl: paymasterUrl, tanks } = purser.info
   const sponsorshipPolicyId = 'sp_of_another_provider'
+  const removePolicy = await createDevPolicy(purser.info, sponsorshipPolicyId)
   const pack = await open('sponsored', { isSponsored: true, paymasterUrl, sponsorshipPolicyId })
   for (const _ of ['creating', 'created']) {
     const receipt = await send(pack)
     expect(receipt).toMatchObject({ success: true })
     expect(receipt.paymaster?.toLowerCase()).toBe(tanks['0.7'])
   }
+  await removePolicy()
 })
 
 test('pays in tokens with either fee estimator', async () => {

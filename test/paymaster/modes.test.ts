@@ -128,6 +128,7 @@ describe('mode native', () => {
       draft: await newDraft(),
       calculateGasLimits: true,
       expiryDuration: undefined,
+      policyIds: undefined,
       webhookData: undefined,
       signingPhase: undefined,
     })

@@ -256,6 +256,11 @@ export const refusalCodes = {
     'An operation with this sender and nonce was already sponsored and included.',
     'Use the next nonce of the account.',
   ),
+  POLICY_UNKNOWN: app(
+    'The request names a policy that the app does not have.',
+    'Use the id or the name of a policy of the app, or leave the policy id out.',
+    'Coming from another provider, give a policy the id that your code sends as its name.',
+  ),
   POLICY_INACTIVE: app('The policy is inactive.', 'Activate the policy.'),
   POLICY_NOT_IN_FORCE: app(
     'The policy has not started yet or has ended.',

@@ -23,6 +23,21 @@ type PolicyEvaluation<Passed> = { readonly verdicts: readonly PolicyAnswer[] } &
   | { readonly passed: undefined; readonly refusal: Refusal; readonly policyId: string }
 )
 
+/**
+ * The policies of an app that a request chooses by id or name, as clients of other providers do. Those of the account
+ * bind in any case. A name that none has is refused: an app that misspells it would be sponsored by another policy.
+ */
+export function namedPolicies(
+  { ofAccount, ofApp }: AppPolicies,
+  policyIds: readonly string[] | undefined,
+): AppPolicies | { readonly refusal: Refusal } {
+  if (policyIds === undefined) return { ofAccount, ofApp }
+  const chosen = ofApp.filter(({ id, name }) => policyIds.includes(id) || policyIds.includes(name))
+  if (chosen.length > 0) return { ofAccount, ofApp: chosen }
+  const message = `The app has no policy with the id or name ${policyIds.map((each) => `"${each}"`).join(', ')}. Create one of that name, or leave the policy id out.`
+  return { refusal: { code: 'POLICY_UNKNOWN', message } }
+}
+
 /** Applies the rules that need no estimate, no webhook and no money. */
 export function evaluateRequest(
   policies: AppPolicies,

@@ -9,6 +9,7 @@ import type { TimeRange } from '../../erc4337/validationData.js'
 import { checkFees } from '../policy/checkFees.js'
 import {
   evaluateRequest,
+  namedPolicies,
   type PolicyAnswer,
   type RemainingPolicies,
 } from '../policy/evaluatePolicies.js'
@@ -69,7 +70,9 @@ export async function checkRequest(
   const { sender, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = draft
   const senderExists = draft.factory !== undefined && (await getCode(parts.node, sender)) !== '0x'
   const facts = { chainId: definition.chainId, at, sender, draft, senderExists }
-  const answer = evaluateRequest(policies, facts)
+  const named = namedPolicies(policies, request.policyIds)
+  if ('refusal' in named) return { kind: 'refused', calls: [], verdicts: [], ...named }
+  const answer = evaluateRequest(named, facts)
   if (answer.passed === undefined) return { kind: 'refused', calls: [], ...answer }
   const { verdicts, passed: remaining } = answer
 

@@ -58,6 +58,7 @@ export function sponsoringActs(
         draft,
         calculateGasLimits: true,
         expiryDuration: undefined,
+        policyIds: undefined,
         webhookData: undefined,
         signingPhase: undefined,
         ...choices,

@@ -53,6 +53,7 @@ const modeJson = z
     calculateGasLimits: z.boolean().optional(),
     expiryDuration: z.int().min(1).max(3_155_760_000).optional(),
     sponsorshipInfo: z.looseObject({}).optional(),
+    sponsorshipPolicyId: z.string().or(z.array(z.string())).optional(),
     tokenInfo: z.looseObject({}).optional(),
   })
   .meta({ id: 'Mode' })
@@ -134,6 +135,7 @@ type Mode =
       readonly mode: 'SPONSORED'
       readonly calculateGasLimits: boolean
       readonly expiryDuration: number | undefined
+      readonly policyIds: readonly string[] | undefined
       readonly webhookData: Members | undefined
       readonly signingPhase: SigningPhase | undefined
       readonly separateSignature: boolean
@@ -192,13 +194,33 @@ export function decodeContext(value: unknown, field: string): Mode {
     mode: 'SPONSORED',
     calculateGasLimits: decodeBoolean(object, 'calculateGasLimits', field) ?? false,
     expiryDuration: decodeExpiryDuration(object, field),
+    policyIds: decodePolicyIds(object, field),
     webhookData: decodeWebhookData(object, field),
     signingPhase: decodeSigningPhase(object, field),
     separateSignature: decodeBoolean(object, 'separateSignature', field) ?? false,
   }
 }
 
-/** The members of a context. The last six belong to clients of other providers and choose nothing. */
+const MAX_POLICY_IDS = 10
+const policyName = z.string().min(1).max(100)
+const policyNames = policyName
+  .transform((one) => [one])
+  .or(z.array(policyName).min(1).max(MAX_POLICY_IDS))
+  .optional()
+
+/** How clients of Pimlico (`sponsorshipPolicyId`) and Alchemy (`policyId`, one or several) choose a policy. */
+export function decodePolicyIds(object: Members, field: string): readonly string[] | undefined {
+  const name = ['sponsorshipPolicyId', 'policyId'].find(
+    (each) => member(object, each) !== undefined,
+  )
+  if (name === undefined) return undefined
+  const parsed = policyNames.safeParse(member(object, name))
+  if (parsed.success) return parsed.data
+  const form = `must be an id or a name of at most 100 characters, or up to ${MAX_POLICY_IDS} of them.`
+  throw new InvalidParamsError(`${field}.${name}`, form)
+}
+
+/** The members of a context. The last four belong to clients of other providers and choose nothing. */
 const contextMembers = [
   'mode',
   'calculateGasLimits',

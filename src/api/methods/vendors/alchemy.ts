@@ -7,6 +7,7 @@ import { withPaymaster } from '../../../paymaster/sponsoredDraft.js'
 import type { SponsorshipRequest } from '../../../paymaster/sponsorship.js'
 import { entryPoint } from '../../dialects/decode/entryPoint.js'
 import { decodePartialOperation, partialOperation } from '../../dialects/decode/operation.js'
+import { decodePolicyIds } from '../../dialects/decode/paymasterRequest.js'
 import {
   bytes,
   decodeObject,
@@ -29,6 +30,7 @@ type AlchemyRequest = {
   readonly draft: Draft
   readonly multipliers: Multipliers
   readonly webhookData: SponsorshipRequest['webhookData']
+  readonly policyIds: SponsorshipRequest['policyIds']
 }
 
 const untaken: Input<undefined> = {
@@ -45,9 +47,14 @@ const overrides: Input<AlchemyOverrides> = {
   decode: decodeOverrides,
 }
 
+const chosenPolicies: Input<readonly string[] | undefined> = {
+  json: z.string().or(z.array(z.string())).optional(),
+  decode: (value) => decodePolicyIds({ policyId: value }, 'params[0]'),
+}
+
 /**
  * What Alchemy's client asks once per operation: fees, limits and paymaster together. Its multipliers
- * are applied before the tank signs. A policy is chosen by the app's own, whatever `policyId` says.
+ * are applied before the tank signs.
  */
 export const alchemySponsor = method({
   name: 'alchemy_requestGasAndPaymasterAndData',
@@ -63,6 +70,7 @@ export const alchemySponsor = method({
       dummySignature: optional(bytes(MAX_PROOF_BYTES)),
       overrides,
       webhookData: optional(text()),
+      policyId: chosenPolicies,
     }),
   },
   errors: simulationErrors,
@@ -78,6 +86,7 @@ export const alchemySponsor = method({
       multipliers,
       // The text goes to the app's webhooks as a member of that name.
       webhookData: webhookData === undefined ? undefined : { webhookData },
+      policyIds: request.policyId,
     }
   },
   run: async ({ multipliers, ...request }, context) => {
@@ -105,7 +114,7 @@ export const alchemySponsor = method({
   example: {
     params: [
       {
-        policyId: '8a1c2e5f-0000-4000-8000-000000000000',
+        policyId: 'shop',
         entryPoint: EXAMPLE_ENTRY_POINT,
         userOperation: {
           sender: exampleOperationJson.sender,

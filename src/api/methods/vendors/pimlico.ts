@@ -128,7 +128,10 @@ export function encodeWillingPolicies(
   policyIds: readonly string[],
 ) {
   return policies
-    .filter(({ policyId, pays }) => sponsored && pays && policyIds.includes(policyId))
+    .filter(({ policyId, name, pays }) => {
+      const isNamed = policyIds.includes(policyId) || policyIds.includes(name)
+      return sponsored && pays && isNamed
+    })
     .map(({ policyId, name }) => ({
       sponsorshipPolicyId: policyId,
       data: { name, author: null, icon: null, description: null },
