@@ -266,6 +266,8 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('administration by the 
       await page.keyboard.press('Enter')
       await page.locator('tbody tr').first().click()
       await page.locator('.panel').getByText('After').waitFor()
+      // The user by name, not by id.
+      await page.locator('.panel dl').getByText('@').first().waitFor()
       await expectFine('audit-entry')
       const saved = page.waitForEvent('download')
       await button('Export as NDJSON').click()

@@ -1,7 +1,10 @@
-import { pathOf } from '../../api/call.js'
+import { accountId, pathOf } from '../../api/call.js'
 import { curl } from '../../api/curl.js'
 import { nameOf } from '../../api/names.js'
-import type { AuditEntry } from '../../api/shapes.js'
+import { useQuery } from '../../api/query.js'
+import { mayAct } from '../../api/role.js'
+import { session } from '../../api/session.js'
+import type { AuditEntry, AuthToken, Member, Page, User } from '../../api/shapes.js'
 import { Age } from '../../parts/Age.js'
 import { AsCodeButton } from '../../parts/AsCodeButton.js'
 import { CsvButton } from '../../parts/CsvButton.js'
@@ -23,7 +26,7 @@ const filters = ['actor', 'action', 'objectId', 'appId'] as const
 const filterNames = { action: 'Action', objectId: 'Object', appId: 'App' } as const
 const actors = ['operator', 'account', 'token', 'user', 'command']
 
-const columns: readonly Column<AuditEntry>[] = [
+const columnsOf = (names: ReadonlyMap<string, string>): readonly Column<AuditEntry>[] => [
   { name: 'What', shown: 'always', cell: ({ action }) => <code>{action}</code> },
   { name: 'Age', shown: 'always', cell: ({ at }) => <Age at={at} /> },
   {
@@ -31,7 +34,10 @@ const columns: readonly Column<AuditEntry>[] = [
     shown: 'always',
     cell: ({ actor, actorId }) => (
       <>
-        {actor} {actorId !== null && <code title={actorId}>{actorId.slice(0, 8)}</code>}
+        {actor}{' '}
+        {actorId !== null && (
+          <span title={actorId}>{names.get(actorId) ?? <code>{actorId.slice(0, 8)}</code>}</span>
+        )}
       </>
     ),
   },
@@ -45,9 +51,24 @@ const columns: readonly Column<AuditEntry>[] = [
   { name: 'From', shown: 'widest', cell: ({ ip }) => ip ?? '–' },
 ]
 
+/** The e-mail addresses of users and the names of tokens by their ids, as far as the user may read them. */
+function useActorNames(): ReadonlyMap<string, string> {
+  const isOfAccount = accountId.value !== undefined && mayAct('admin')
+  const isOperator = session.value?.user.isOperator === true
+  const users = useQuery<Page<User>>(isOperator ? '/users' : undefined).data
+  const members = useQuery<Page<Member>>(isOfAccount ? '/members' : undefined).data
+  const tokens = useQuery<Page<AuthToken>>(isOfAccount ? '/auth-tokens' : undefined).data
+  return new Map([
+    ...(tokens?.items ?? []).map(({ id, name }) => [id, name] as const),
+    ...(members?.items ?? []).map(({ userId, email }) => [userId, email] as const),
+    ...(users?.items ?? []).map(({ id, email }) => [id, email] as const),
+  ])
+}
+
 /** The audit log: a list and the open entry. */
 export function Audit() {
   const { path, search } = place.value
+  const names = useActorNames()
   const openId = path.split('/')[1]
   const query = Object.fromEntries(
     filters.flatMap((name) => {
@@ -132,7 +153,7 @@ export function Audit() {
             {(rows) => (
               <Rows
                 label="Audit"
-                columns={columns}
+                columns={columnsOf(names)}
                 rows={rows}
                 keyOf={({ id }) => id}
                 hrefOf={hrefFor}
@@ -155,14 +176,25 @@ export function Audit() {
       </section>
       {open !== undefined && (
         <aside class="panel" aria-label="Entry">
-          <Entry entry={open} onClose={() => go(hrefOf('audit', searchWith({})))} />
+          <Entry
+            entry={open}
+            who={names.get(open.actorId ?? '')}
+            onClose={() => go(hrefOf('audit', searchWith({})))}
+          />
         </aside>
       )}
     </div>
   )
 }
 
-function Entry({ entry, onClose }: { readonly entry: AuditEntry; onClose(): void }) {
+type EntryProps = {
+  readonly entry: AuditEntry
+  /** The name of the actor; undefined = there is none, or the user may not read it. */
+  readonly who: string | undefined
+  onClose(): void
+}
+
+function Entry({ entry, who, onClose }: EntryProps) {
   return (
     <Panel
       name="Entry"
@@ -173,7 +205,7 @@ function Entry({ entry, onClose }: { readonly entry: AuditEntry; onClose(): void
       <Facts>
         <Fact name="When">{momentOf(entry.at)}</Fact>
         <Fact name="Who">
-          {entry.actor} {entry.actorId !== null && <Hex value={entry.actorId} what="who" />}
+          {entry.actor} {who} {entry.actorId !== null && <Hex value={entry.actorId} what="who" />}
         </Fact>
         <Fact name="From">{entry.ip ?? 'this machine'}</Fact>
         <Fact name="Object">
