@@ -13,8 +13,10 @@ import { createServer, type Server } from 'node:http'
 import { type RequestOptions, request } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join, resolve } from 'node:path'
+import { type ConnectionOptions, connect } from 'node:tls'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
 import { blocksOf } from '../docs/pages.js'
 import { type PublicChain, startPublicChain } from '../support/chain/publicChain.js'
 import { useDatabase } from '../support/database/database.js'
@@ -47,6 +49,8 @@ describe.skipIf(!hasPrograms)(
     let chain: PublicChain
     /** What stands for a client's way to the proxy: the test's clients speak plain HTTP. */
     let door: Server
+    /** How the proxy is reached. */
+    let proxy: RequestOptions = {}
     let apiKey = ''
 
     /** The text of the page with the folders of the host below `root`. */
@@ -178,9 +182,23 @@ http {
         return existsSync(socketPath)
       })
       const ca = readFileSync(join(tls, 'purser.crt'))
-      door = openDoor({ socketPath, servername: 'purser.example', ca })
+      proxy = { socketPath, servername: 'purser.example', ca }
+      door = openDoor(proxy)
       await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve))
       return `http://127.0.0.1:${(door.address() as AddressInfo).port}`
+    }
+
+    /** A request over a WebSocket through the proxy, as viem's transport sends it. */
+    const askBySocket = async (method: string): Promise<unknown> => {
+      const socket = new WebSocket(`wss://purser.example/api/v3/${CHAIN_ID}/${apiKey}`, {
+        createConnection: () => connect({ ...proxy, path: proxy.socketPath } as ConnectionOptions),
+      })
+      await once(socket, 'open')
+      socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [] }))
+      const [answer] = await once(socket, 'message')
+      socket.close()
+      await once(socket, 'close')
+      return JSON.parse(String(answer)).result
     }
 
     /** What the page does for the first operator, then what the console does with the printed link. */
@@ -241,6 +259,7 @@ http {
         expect((await receiptOf(view, hash)).success).toBe('true')
       }
       await include('two replicas')
+      expect(await askBySocket('eth_chainId')).toBe(`0x${CHAIN_ID.toString(16)}`)
       expect((await fetch(`${front}/metrics`)).status).toBe(404)
       await signInBehind(front)
 
