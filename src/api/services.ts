@@ -18,7 +18,7 @@ import type { NewRefusal } from '../records/refusals.js'
 import type { AppSponsor } from '../tenants/apps.js'
 import type { Actor } from '../tenants/audit.js'
 import type { Authenticator } from '../tenants/authenticate.js'
-import type { KeyOwner } from '../tenants/keys.js'
+import type { KeyOwner } from '../tenants/keyOwner.js'
 import type { Webhook, Webhooks } from '../webhooks/manage.js'
 
 /**

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Database } from '../db/database.js'
-import { putKeyUses } from '../tenants/keys.js'
+import { putKeyUses } from '../tenants/keyOwner.js'
 
 /** Memory of the keys that were used, written down from time to time. */
 type KeyUses = {

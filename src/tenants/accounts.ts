@@ -1,125 +1,119 @@
-import { sql } from 'kysely'
+import { z } from 'zod'
 import type { Database } from '../db/database.js'
-import { isUuid } from '../db/uuid.js'
 import type { AuditChange } from './audit.js'
 import { generateAuthToken, hashCredential } from './credential.js'
+import {
+  changeRow,
+  findRow,
+  insertRow,
+  listRows,
+  resource,
+  revokeRow,
+  showRow,
+} from './resource.js'
+import { route } from './route.js'
+import { done, id, listOf, name, type Row, time } from './schemas.js'
 
-type Account = {
-  readonly id: string
-  readonly name: string
-  readonly createdAt: Date
-  readonly revokedAt: Date | null
-}
+const account = z.object({
+  id,
+  name: z.string(),
+  createdAt: time,
+  revokedAt: time.nullable(),
+})
 
-const columns = ['id', 'name', 'created_at as createdAt', 'revoked_at as revokedAt'] as const
+type Account = Row<typeof account>
 
-/** Stores an account with its first token. */
-export async function insertAccount(db: Database, name: string, token: Buffer): Promise<Account> {
-  const { rows } = await sql<Account>`with account as (
-      insert into accounts (name) values (${name}) returning *
-    ), token as (
-      insert into auth_tokens (account_id, name, hash, role, is_first)
-      select id, ${FIRST_TOKEN}, ${token}, 'admin', true from account
-    )
-    select id, name, created_at as "createdAt", revoked_at as "revokedAt" from account`.execute(db)
-  const [account] = rows
-  if (account === undefined) throw new Error('an insertion without a row')
-  return account
-}
+export const accounts = resource({ name: 'account', table: 'accounts', shown: account })
 
-const FIRST_TOKEN = 'authToken'
-
-/**
- * Keeps others from adding to a live account, or changing who may, until the transaction ends.
- * @returns whether there is such an account
- */
-export async function lockLiveAccount(db: Database, accountId: string): Promise<boolean> {
-  if (!isUuid(accountId)) return false
-  const account = await db
-    .selectFrom('accounts')
-    .select('id')
-    .where('id', '=', accountId)
-    .where('revoked_at', 'is', null)
-    .forNoKeyUpdate()
-    .executeTakeFirst()
-  return account !== undefined
-}
-
-export function listAccounts(db: Database): Promise<Account[]> {
-  return db.selectFrom('accounts').select(columns).orderBy('created_at').execute()
-}
-
-/** An account, also a revoked one. */
-export async function findAccount(db: Database, id: string): Promise<Account | undefined> {
-  return isUuid(id)
-    ? db.selectFrom('accounts').select(columns).where('id', '=', id).executeTakeFirst()
-    : undefined
-}
-
-/** A new first token in place of the old one. @returns false when there is no such live account */
-async function replaceToken(db: Database, id: string, hash: Buffer): Promise<boolean> {
-  if (!(await lockLiveAccount(db, id))) return false
-  await db
-    .updateTable('auth_tokens')
-    .set({ revoked_at: new Date() })
-    .where('account_id', '=', id)
-    .where('is_first', '=', true)
-    .where('revoked_at', 'is', null)
-    .execute()
-  await db
-    .insertInto('auth_tokens')
-    .values({
-      account_id: id,
-      name: FIRST_TOKEN,
-      hash,
-      role: 'admin',
-      is_first: true,
-    })
-    .execute()
-  return true
-}
-
-/** Ends a live row. @returns false when there is none with this id */
-export async function revokeRow(
-  db: Database,
-  table: 'accounts' | 'apps' | 'keys',
-  id: string,
-): Promise<boolean> {
-  if (!isUuid(id)) return false
-  const { numAffectedRows } = await sql`update ${sql.table(table)} set revoked_at = ${new Date()}
-    where id = ${id} and revoked_at is null`.execute(db)
-  return numAffectedRows === 1n
-}
+const accountWithToken = z.object({ account, authToken: z.string() })
 
 /** A new token of an account. It is stored nowhere: an account that loses it needs a new one. */
 type NewToken = { readonly account: Account; readonly authToken: string }
 
+export function listAccounts(db: Database): Promise<Account[]> {
+  return listRows(db, accounts, {})
+}
+
+/** An account, also a revoked one. */
+export async function findAccount(db: Database, id: string): Promise<Account | undefined> {
+  const row = await findRow(db, accounts, { id })
+  return row && showRow(accounts, row)
+}
+
 /** Creates an account with its first token. */
-export async function createAccount({ trx, record }: AuditChange, name: string): Promise<NewToken> {
-  const authToken = generateAuthToken()
-  const account = await insertAccount(trx, name, hashCredential(authToken))
-  const entry = { objectId: account.id, accountId: account.id, appId: null }
-  await record({ action: 'account.create', ...entry, after: account })
-  return { account, authToken }
+export async function createAccount(change: AuditChange, name: string): Promise<NewToken> {
+  const account = await insertRow(change, accounts, { name })
+  if (account === undefined) throw new Error('an account has no owner')
+  return { account, authToken: await insertFirstToken(change, account.id) }
 }
 
-/** A new token; the old one ends. undefined = there is no such live account. */
-export async function rotateToken(
-  { trx, record }: AuditChange,
-  id: string,
-): Promise<NewToken | undefined> {
-  const authToken = generateAuthToken()
-  if (!(await replaceToken(trx, id, hashCredential(authToken)))) return undefined
-  const account = await findAccount(trx, id)
-  if (account === undefined) return undefined
-  await record({ action: 'account.rotate_token', objectId: id, accountId: id, appId: null })
-  return { account, authToken }
+/** A new first token; the old one ends. undefined = there is no such live account. */
+export function rotateToken(change: AuditChange, id: string): Promise<NewToken | undefined> {
+  return changeRow(change, accounts, { id, revoked_at: null }, 'rotate_token', async (row) => {
+    await change.trx
+      .updateTable('auth_tokens')
+      .set({ revoked_at: new Date() })
+      .where('account_id', '=', id)
+      .where('is_first', '=', true)
+      .where('revoked_at', 'is', null)
+      .execute()
+    const authToken = await insertFirstToken(change, id)
+    return { after: { account: showRow(accounts, row), authToken } }
+  })
 }
 
-/** Ends an account with its apps and keys. @returns false when there is no such live account */
-export async function endAccount({ trx, record }: AuditChange, id: string): Promise<boolean> {
-  const before = await findAccount(trx, id)
-  if (before === undefined || !(await revokeRow(trx, 'accounts', id))) return false
-  await record({ action: 'account.revoke', objectId: id, accountId: id, appId: null, before })
-  return true
+async function insertFirstToken({ trx }: AuditChange, account_id: string): Promise<string> {
+  const authToken = generateAuthToken()
+  const hash = hashCredential(authToken)
+  const token = { account_id, name: 'authToken', hash, role: 'admin', is_first: true } as const
+  await trx.insertInto('auth_tokens').values(token).execute()
+  return authToken
 }
+
+/** Accounts are the operator's business; all else is an account's. */
+export const accountRoutes = [
+  route('GET /accounts', {
+    command: 'list',
+    summary: 'All accounts, also revoked ones',
+    who: 'operator',
+    answer: listOf(account),
+    run: ({ context }) => listAccounts(context.database),
+  }),
+  route('POST /accounts', {
+    command: 'create',
+    summary: 'Create an account; its token is shown once',
+    who: 'operator',
+    status: 201,
+    body: z.strictObject({ name }),
+    answer: accountWithToken,
+    run: ({ change, body }) => change((audit) => createAccount(audit, body.name)),
+  }),
+  route('GET /accounts/{accountId}', {
+    summary: 'One account',
+    who: 'operator',
+    answer: account,
+    run: ({ context, params }) => findAccount(context.database, params.accountId),
+  }),
+  route('POST /accounts/{accountId}/token', {
+    command: 'token',
+    summary: 'Replace the token, shown once; the old one ends',
+    who: 'operator',
+    status: 201,
+    answer: accountWithToken,
+    run: ({ change, params }) => change((audit) => rotateToken(audit, params.accountId)),
+  }),
+  route('DELETE /accounts/{accountId}', {
+    command: 'revoke',
+    summary: 'Revoke an account with its apps and keys',
+    who: 'operator',
+    answer: done,
+    run: ({ change, params }) =>
+      change((audit) => revokeRow(audit, accounts, { id: params.accountId })),
+  }),
+  route('GET /me', {
+    summary: 'Whose token this is',
+    role: 'viewer',
+    answer: account,
+    run: ({ context, accountId }) => findAccount(context.database, accountId),
+  }),
+]

@@ -1,116 +1,60 @@
 import { sql } from 'kysely'
-import { TenantLimitError } from '../base/errors/limitErrors.js'
+import { z } from 'zod'
 import type { Database } from '../db/database.js'
 import { isUuid } from '../db/uuid.js'
-import { lockLiveAccount, revokeRow } from './accounts.js'
 import type { AuditChange } from './audit.js'
+import { quotas } from './quotas.js'
+import { insertRow, listRows, resource, revokeRow, showRow, updateRow } from './resource.js'
+import { route } from './route.js'
+import { done, id, listOf, name, type Row, time } from './schemas.js'
+import { isSponsorIcon, sponsorIconRule } from './sponsorIcon.js'
 
 /** Who pays, as wallets show it: a name, and the URI of an image (ERC-7677). */
-export type AppSponsor = { readonly name: string; readonly icon?: string | undefined }
+const sponsor = z.strictObject({
+  name,
+  icon: z.string().refine(isSponsorIcon, `must be ${sponsorIconRule}`).optional(),
+})
 
-/** Requests that a key or an app may make in a second, a minute, a day (UTC); absent = any number. */
-export type Quotas = {
-  readonly perSecond?: number | undefined
-  readonly perMinute?: number | undefined
-  readonly perDay?: number | undefined
-}
+export type AppSponsor = Row<typeof sponsor>
 
-export type App = {
-  readonly id: string
-  readonly accountId: string
-  readonly name: string
-  readonly sponsor: AppSponsor | null
+const app = z.object({
+  id,
+  accountId: id,
+  name: z.string(),
+  sponsor: z.object({ name: z.string(), icon: z.string().optional() }).nullable(),
   /** Of all its keys together. */
-  readonly quotas: Quotas | null
-  readonly createdAt: Date
-  readonly revokedAt: Date | null
-}
+  quotas,
+  createdAt: time,
+  revokedAt: time.nullable(),
+})
 
-const columns = [
-  'id',
-  'account_id as accountId',
-  'name',
-  sql<AppSponsor | null>`apps.sponsor`.as('sponsor'),
-  sql<Quotas | null>`apps.quotas`.as('quotas'),
-  'created_at as createdAt',
-  'revoked_at as revokedAt',
-] as const
+export type App = Row<typeof app>
 
-/**
- * Stores an app. The account's row is locked until the transaction ends, so that `countApps` sees apps
- * that are made at the same time.
- * @returns undefined when there is no such live account
- */
-export async function insertApp(
-  db: Database,
-  accountId: string,
-  name: string,
-): Promise<App | undefined> {
-  if (!(await lockLiveAccount(db, accountId))) return undefined
-  return db
-    .insertInto('apps')
-    .values({ account_id: accountId, name, revoked_at: null })
-    .returning(columns)
-    .executeTakeFirstOrThrow()
-}
+/** Authentication and lists read all apps of an account. */
+export const apps = resource({
+  name: 'app',
+  table: 'apps',
+  shown: app,
+  limit: { of: 'account', most: 200, noun: 'apps', counted: sql`revoked_at is null` },
+})
 
 /** @param accountId - lists only this account's apps; absent = all */
 export function listApps(db: Database, accountId?: string): Promise<App[]> {
-  return db
-    .selectFrom('apps')
-    .select(columns)
-    .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId ?? ''))
-    .orderBy('created_at')
-    .execute()
-}
-
-type AppChange = {
-  readonly name?: string | undefined
-  /** null = names nobody any more. */
-  readonly sponsor?: AppSponsor | null | undefined
-  /** null = as many requests as there are. */
-  readonly quotas?: Quotas | null | undefined
-}
-
-/** undefined = there is no such live app. */
-function updateApp(
-  db: Database,
-  id: string,
-  { name, sponsor, quotas }: AppChange,
-): Promise<App | undefined> {
-  return db
-    .updateTable('apps')
-    .set((eb) => ({
-      name: name ?? eb.ref('name'),
-      ...(sponsor !== undefined && { sponsor: sponsor && JSON.stringify(sponsor) }),
-      ...(quotas !== undefined && { quotas: quotas && JSON.stringify(quotas) }),
-    }))
-    .where('id', '=', id)
-    .where('revoked_at', 'is', null)
-    .returning(columns)
-    .executeTakeFirst()
+  return listRows(db, apps, accountId === undefined ? {} : { account_id: accountId })
 }
 
 /** The app with this id when it and its account live. */
 export async function findApp(db: Database, id: string): Promise<App | undefined> {
-  return isUuid(id)
-    ? db
-        .selectFrom('apps')
-        .innerJoin('accounts', 'accounts.id', 'apps.account_id')
-        .select([
-          'apps.id',
-          'apps.account_id as accountId',
-          'apps.name',
-          sql<AppSponsor | null>`apps.sponsor`.as('sponsor'),
-          sql<Quotas | null>`apps.quotas`.as('quotas'),
-          'apps.created_at as createdAt',
-          'apps.revoked_at as revokedAt',
-        ])
-        .where('apps.id', '=', id)
-        .where('apps.revoked_at', 'is', null)
-        .where('accounts.revoked_at', 'is', null)
-        .executeTakeFirst()
-    : undefined
+  if (!isUuid(id)) return undefined
+  const row = await db
+    .selectFrom('apps')
+    .innerJoin('accounts', 'accounts.id', 'apps.account_id')
+    .selectAll('apps')
+    .where('apps.id', '=', id)
+    .where('apps.revoked_at', 'is', null)
+    .where('accounts.revoked_at', 'is', null)
+    .executeTakeFirst()
+  return row && showRow(apps, row)
 }
 
 /** undefined = the app names nobody. */
@@ -119,64 +63,87 @@ export async function findSponsor(db: Database, id: string): Promise<AppSponsor 
   return (row?.sponsor as AppSponsor | null | undefined) ?? undefined
 }
 
-type AppOwner = Pick<App, 'accountId'>
-
-/** The account of an app, also of a revoked one. */
-export function findAppOwner(db: Database, id: string): Promise<AppOwner | undefined> {
-  return db
-    .selectFrom('apps')
-    .select('account_id as accountId')
-    .where('id', '=', id)
-    .executeTakeFirst()
-}
-
-/** The number of an account's live apps. */
-async function countApps(db: Database, accountId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('apps')
-    .select(({ fn }) => fn.countAll<bigint>().as('count'))
-    .where('account_id', '=', accountId)
-    .where('revoked_at', 'is', null)
-    .executeTakeFirstOrThrow()
-  return Number(count)
-}
-
-function entryOf(app: App) {
-  return { objectId: app.id, accountId: app.accountId, appId: app.id }
-}
-
-/** The most live apps of an account: authentication and lists read them all. */
-const MAX_APPS = 200
-
 /** Creates an app; undefined = there is no such live account. Throws TenantLimitError. */
-export async function createTenantApp(
-  { trx, record }: AuditChange,
+export function createTenantApp(
+  change: AuditChange,
   accountId: string,
   name: string,
 ): Promise<App | undefined> {
-  const app = await insertApp(trx, accountId, name)
-  if (app !== undefined && (await countApps(trx, accountId)) > MAX_APPS)
-    throw new TenantLimitError('account', MAX_APPS, 'apps')
-  if (app !== undefined) await record({ action: 'app.create', ...entryOf(app), after: app })
-  return app
+  return insertRow(change, apps, { account_id: accountId, name })
 }
 
-/** Changes the members that are there; undefined = there is no such live app. */
-export async function changeApp(
-  { trx, record }: AuditChange,
+/** Changes the members that are there: null ends a sponsor or quotas. undefined = there is no such live app. */
+export function changeApp(
+  change: AuditChange,
   id: string,
-  change: AppChange,
+  {
+    name,
+    sponsor,
+    quotas,
+  }: {
+    readonly name?: string | undefined
+    readonly sponsor?: App['sponsor'] | undefined
+    readonly quotas?: App['quotas'] | undefined
+  },
 ): Promise<App | undefined> {
-  const before = await findApp(trx, id)
-  const after = before && (await updateApp(trx, id, change))
-  if (after !== undefined) await record({ action: 'app.update', ...entryOf(after), before, after })
-  return after
+  return updateRow(
+    change,
+    apps,
+    { id, revoked_at: null },
+    {
+      ...(name !== undefined && { name }),
+      ...(sponsor !== undefined && { sponsor: sponsor && JSON.stringify(sponsor) }),
+      ...(quotas !== undefined && { quotas: quotas && JSON.stringify(quotas) }),
+    },
+  )
 }
 
-/** Ends an app and its keys. @returns false when there is no such live app */
-export async function endApp({ trx, record }: AuditChange, id: string): Promise<boolean> {
-  const before = await findApp(trx, id)
-  if (before === undefined || !(await revokeRow(trx, 'apps', id))) return false
-  await record({ action: 'app.revoke', ...entryOf(before), before })
-  return true
-}
+export const appRoutes = [
+  route('GET /apps', {
+    command: 'list',
+    summary: 'The apps of the account, or of all, also revoked ones',
+    who: 'either',
+    role: 'viewer',
+    answer: listOf(app),
+    run: ({ context, accountId }) => listApps(context.database, accountId),
+  }),
+  route('POST /apps', {
+    command: 'create',
+    summary: 'Create an app',
+    role: 'admin',
+    status: 201,
+    body: z.strictObject({ name }),
+    answer: app,
+    run: ({ change, accountId, body }) =>
+      change((audit) => createTenantApp(audit, accountId, body.name)),
+  }),
+  route('GET /apps/{appId}', {
+    summary: 'One app',
+    role: 'viewer',
+    answer: app,
+    run: ({ context, app }) => findApp(context.database, app.id),
+  }),
+  route('PATCH /apps/{appId}', {
+    command: 'sponsor',
+    summary: 'Rename an app, or change the sponsor that wallets show (null: none)',
+    role: 'admin',
+    body: z.strictObject({ name: name.optional(), sponsor: sponsor.nullable().optional() }),
+    answer: app,
+    run: ({ change, app, body }) => change((audit) => changeApp(audit, app.id, body)),
+  }),
+  route('PATCH /apps/{appId}/quotas', {
+    command: 'limit',
+    summary: 'The requests of all its keys together, over all processes; null: any number',
+    who: 'operator',
+    body: z.strictObject({ quotas }),
+    answer: app,
+    run: ({ change, app, body }) => change((audit) => changeApp(audit, app.id, body)),
+  }),
+  route('DELETE /apps/{appId}', {
+    command: 'revoke',
+    summary: 'Revoke an app and its keys',
+    role: 'admin',
+    answer: done,
+    run: ({ change, app }) => change((audit) => revokeRow(audit, apps, { id: app.id })),
+  }),
+]

@@ -23,7 +23,8 @@ export type AuditEntry = {
   /** `key.create` */
   readonly action: string
   readonly objectId: string
-  readonly accountId: string | null
+  /** Absent = that of the app. */
+  readonly accountId?: string | null | undefined
   readonly appId: string | null
   readonly before?: unknown
   readonly after?: unknown
@@ -81,8 +82,10 @@ async function requireFewChanges(trx: Transaction, accountId: string): Promise<v
 /** One writer at a time, so that each entry's hash covers the one before it. */
 async function append(trx: Transaction, actor: Actor, entry: AuditEntry): Promise<void> {
   await sql`select pg_advisory_xact_lock(${LOCK})`.execute(trx)
-  if (tenantKinds.includes(actor.kind) && entry.accountId !== null)
-    await requireFewChanges(trx, entry.accountId)
+  const accountId =
+    entry.accountId === undefined ? await accountOf(trx, entry.appId) : entry.accountId
+  if (tenantKinds.includes(actor.kind) && accountId !== null)
+    await requireFewChanges(trx, accountId)
   const last = await trx
     .selectFrom('audit_log')
     .select('hash')
@@ -97,7 +100,7 @@ async function append(trx: Transaction, actor: Actor, entry: AuditEntry): Promis
     request_id: actor.requestId,
     action: entry.action,
     object_id: entry.objectId,
-    account_id: entry.accountId,
+    account_id: accountId,
     app_id: entry.appId,
     before: plain(entry.before),
     after: plain(entry.after),
@@ -111,6 +114,13 @@ async function append(trx: Transaction, actor: Actor, entry: AuditEntry): Promis
       hash: hashOf(last?.hash, row),
     })
     .execute()
+}
+
+/** The account of an app, also of a revoked one. */
+async function accountOf(trx: Transaction, appId: string | null): Promise<string | null> {
+  if (appId === null) return null
+  const app = trx.selectFrom('apps').select('account_id').where('id', '=', appId)
+  return (await app.executeTakeFirst())?.account_id ?? null
 }
 
 type Hashed = Omit<Insertable<Schema['audit_log']>, 'id' | 'hash'>

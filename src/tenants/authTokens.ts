@@ -1,26 +1,36 @@
 import { sql } from 'kysely'
-import { TenantLimitError } from '../base/errors/limitErrors.js'
+import { z } from 'zod'
 import type { Role } from '../base/vocabulary.js'
 import type { Database } from '../db/database.js'
-import { isUuid } from '../db/uuid.js'
-import { lockLiveAccount } from './accounts.js'
 import type { AuditChange } from './audit.js'
 import { generateAuthToken, hashCredential } from './credential.js'
+import { insertRow, listRows, resource, revokeRow } from './resource.js'
+import { route } from './route.js'
+import { done, end, id, listOf, name, type Row, role, time } from './schemas.js'
 
 /** A token of an account, without the token itself. */
-type AuthToken = {
-  readonly id: string
-  readonly accountId: string
-  readonly name: string
-  readonly role: Role
-  /** Of the token; null = of an account's first one. */
-  readonly last4: string | null
-  readonly isFirst: boolean
-  readonly createdAt: Date
-  readonly expiresAt: Date | null
-  readonly lastUsedAt: Date | null
-  readonly revokedAt: Date | null
-}
+const authToken = z.object({
+  id,
+  name: z.string(),
+  role,
+  /** null = of an account's first one. */
+  last4: z.string().nullable(),
+  /** The account's `authToken`, which the operator can replace. */
+  isFirst: z.boolean(),
+  createdAt: time,
+  expiresAt: time.nullable(),
+  /** To the minute. */
+  lastUsedAt: time.nullable(),
+})
+
+const authTokens = resource({
+  name: 'token',
+  table: 'auth_tokens',
+  shown: authToken.extend({ accountId: id }),
+  limit: { of: 'account', most: 100, noun: 'tokens', counted: sql`revoked_at is null` },
+})
+
+type AuthToken = Row<typeof authTokens.shown>
 
 /** The account that a token stands for, and what it may do there. */
 export type TokenOwner = {
@@ -31,58 +41,10 @@ export type TokenOwner = {
   readonly isFirst: boolean
 }
 
-type NewAuthToken = Pick<AuthToken, 'accountId' | 'name' | 'role' | 'expiresAt'>
-
-const columns = [
-  'id',
-  'account_id as accountId',
-  'name',
-  'role',
-  'last4',
-  'is_first as isFirst',
-  'created_at as createdAt',
-  'expires_at as expiresAt',
-  'last_used_at as lastUsedAt',
-  'revoked_at as revokedAt',
-] as const
-
 /** The tokens of an account that were not revoked, the oldest first; absent = of all accounts. */
 export function listAuthTokens(db: Database, accountId?: string): Promise<AuthToken[]> {
-  return db
-    .selectFrom('auth_tokens')
-    .select(columns)
-    .where('revoked_at', 'is', null)
-    .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId ?? ''))
-    .orderBy('created_at')
-    .orderBy('id')
-    .execute()
-}
-
-/** A token that was not revoked; with an account only one of its own. */
-async function findAuthToken(
-  db: Database,
-  id: string,
-  accountId?: string,
-): Promise<AuthToken | undefined> {
-  if (!isUuid(id)) return undefined
-  return db
-    .selectFrom('auth_tokens')
-    .select(columns)
-    .where('id', '=', id)
-    .where('revoked_at', 'is', null)
-    .$if(accountId !== undefined, (query) => query.where('account_id', '=', accountId ?? ''))
-    .executeTakeFirst()
-}
-
-/** Ends a token. @returns false when it had ended */
-async function revokeAuthToken(db: Database, id: string): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('auth_tokens')
-    .set({ revoked_at: new Date() })
-    .where('id', '=', id)
-    .where('revoked_at', 'is', null)
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
+  const where = { revoked_at: null, ...(accountId !== undefined && { account_id: accountId }) }
+  return listRows(db, authTokens, where)
 }
 
 /** The live token with this hash, of a live account; its use is noted once a minute. */
@@ -99,52 +61,66 @@ export async function findTokenOwner(db: Database, hash: Buffer): Promise<TokenO
   return rows[0]
 }
 
-/** The most tokens of an account that were not revoked. */
-const MAX_TOKENS = 100
-
 /** A new token of an account. It is stored nowhere: who loses it needs another one. */
 type ShownAuthToken = { readonly token: AuthToken; readonly authToken: string }
 
-/**
- * Makes a further token; undefined = there is no such live account. The account's row is locked until the
- * transaction ends, so that tokens that are made at the same time count. Throws TenantLimitError.
- */
+/** Makes a further token; undefined = there is no such live account. Throws TenantLimitError. */
 export async function createAuthToken(
-  { trx, record }: AuditChange,
-  { accountId, name, role, expiresAt }: NewAuthToken,
+  change: AuditChange,
+  {
+    accountId,
+    name,
+    role,
+    expiresAt = null,
+  }: Pick<AuthToken, 'accountId' | 'name' | 'role'> & {
+    /** null = never. */
+    readonly expiresAt?: Date | null | undefined
+  },
 ): Promise<ShownAuthToken | undefined> {
-  if (!(await lockLiveAccount(trx, accountId))) return undefined
   const authToken = generateAuthToken()
-  const token = await trx
-    .insertInto('auth_tokens')
-    .values({
-      account_id: accountId,
-      name,
-      role,
-      expires_at: expiresAt,
-      hash: hashCredential(authToken),
-      last4: authToken.slice(-4),
-      last_used_at: null,
-      revoked_at: null,
-    })
-    .returning(columns)
-    .executeTakeFirstOrThrow()
-  if ((await listAuthTokens(trx, accountId)).length > MAX_TOKENS)
-    throw new TenantLimitError('account', MAX_TOKENS, 'tokens')
-  const entry = { objectId: token.id, accountId, appId: null }
-  await record({ action: 'token.create', ...entry, after: token })
-  return { token, authToken }
+  const token = await insertRow(change, authTokens, {
+    account_id: accountId,
+    name,
+    role,
+    expires_at: expiresAt,
+    hash: hashCredential(authToken),
+    last4: authToken.slice(-4),
+  })
+  return token && { token, authToken }
 }
 
 /** Ends a token, of the account where one is named. @returns false when there is no such token */
-export async function endAuthToken(
-  { trx, record }: AuditChange,
-  id: string,
-  ofAccount?: string,
-): Promise<boolean> {
-  const before = await findAuthToken(trx, id, ofAccount)
-  if (before === undefined || !(await revokeAuthToken(trx, id))) return false
-  const { accountId } = before
-  await record({ action: 'token.revoke', objectId: id, accountId, appId: null, before })
-  return true
+export function endAuthToken(change: AuditChange, id: string, account?: string): Promise<boolean> {
+  return revokeRow(change, authTokens, {
+    id,
+    ...(account !== undefined && { account_id: account }),
+  })
 }
+
+/** Tokens by which scripts act for an account. */
+export const authTokenRoutes = [
+  route('GET /auth-tokens', {
+    summary: 'The tokens of the account that were not revoked; the first is its authToken',
+    role: 'admin',
+    answer: listOf(authToken),
+    run: ({ context, accountId }) => listAuthTokens(context.database, accountId),
+  }),
+  route('POST /auth-tokens', {
+    command: 'create',
+    summary: 'Create a token with a role, shown once; without expiresAt it never ends',
+    role: 'admin',
+    status: 201,
+    body: z.strictObject({ name, role, expiresAt: end.nullable().optional() }),
+    answer: z.object({ token: authToken, authToken: z.string() }),
+    run: ({ change, accountId, body }) =>
+      change((audit) => createAuthToken(audit, { ...body, accountId })),
+  }),
+  route('DELETE /auth-tokens/{tokenId}', {
+    command: 'revoke',
+    summary: 'End a token within 2 s',
+    role: 'admin',
+    answer: done,
+    run: ({ change, accountId, params }) =>
+      change((audit) => endAuthToken(audit, params.tokenId, accountId)),
+  }),
+]

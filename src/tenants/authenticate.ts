@@ -2,7 +2,7 @@ import { Lru } from '../base/lru.js'
 import type { Database } from '../db/database.js'
 import { findTokenOwner, type TokenOwner } from './authTokens.js'
 import { hashCredential } from './credential.js'
-import { findKeyOwner, type KeyOwner } from './keys.js'
+import { findKeyOwner, type KeyOwner } from './keyOwner.js'
 
 /** The check of API keys and auth tokens. */
 export type Authenticator = {

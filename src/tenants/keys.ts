@@ -1,229 +1,105 @@
-import { sql } from 'kysely'
-import { TenantLimitError } from '../base/errors/limitErrors.js'
+import { type Insertable, sql } from 'kysely'
+import { z } from 'zod'
 import type { Database } from '../db/database.js'
-import { isUuid } from '../db/uuid.js'
-import { revokeRow } from './accounts.js'
-import type { Quotas } from './apps.js'
-import { findApp, findAppOwner } from './apps.js'
+import type { Schema } from '../db/schema.generated.js'
 import type { AuditChange } from './audit.js'
 import { generateApiKey, hashCredential } from './credential.js'
+import type { KeyRestrictions } from './keyOwner.js'
+import { quotas } from './quotas.js'
+import {
+  findRow,
+  insertRow,
+  listRows,
+  resource,
+  revokeRow,
+  showRow,
+  updateRow,
+} from './resource.js'
+import { route } from './route.js'
+import { done, end, id, listOf, name, type Row, time } from './schemas.js'
+import { usageOf } from './usage.js'
 
-export type KeyScope = 'bundler' | 'paymaster'
-
-/** The restrictions of a key; null = no restriction of that kind. */
-export type KeyRestrictions = {
-  readonly scopes: readonly KeyScope[]
-  /** JSON-RPC methods, within the scopes. */
-  readonly methods: readonly string[] | null
-  /** Values of the header Origin. */
-  readonly allowedOrigins: readonly string[] | null
-  /** Addresses and CIDR ranges. */
-  readonly allowedIps: readonly string[] | null
-  readonly expiresAt: Date | null
-  readonly quotas: Quotas | null
-}
-
-type Key = KeyRestrictions & {
-  readonly id: string
-  readonly appId: string
-  readonly name: string
-  readonly last4: string
+const key = z.object({
+  id,
+  appId: id,
+  name: z.string(),
+  last4: z.string(),
+  scopes: z.array(z.enum(['bundler', 'paymaster'])),
+  methods: z.array(z.string()).nullable(),
+  allowedOrigins: z.array(z.string()).nullable(),
+  allowedIps: z.array(z.string()).nullable(),
+  expiresAt: time.nullable(),
+  quotas,
   /** The key that this one replaces. */
-  readonly rotatedFrom: string | null
-  readonly createdAt: Date
-  readonly revokedAt: Date | null
-  /** To the minute; null = never, or before it was written down. */
-  readonly lastUsedAt: Date | null
-}
+  rotatedFrom: id.nullable(),
+  createdAt: time,
+  revokedAt: time.nullable(),
+  /** To the minute. */
+  lastUsedAt: time.nullable(),
+})
 
-/** A key without limits: every method, from anywhere, for ever. */
-export const unrestricted: KeyRestrictions = {
-  scopes: ['bundler', 'paymaster'],
-  methods: null,
-  allowedOrigins: null,
-  allowedIps: null,
-  expiresAt: null,
-  quotas: null,
-}
+type Key = Row<typeof key>
 
-const columns = [
-  'id',
-  'app_id as appId',
-  'name',
-  'last4',
-  'scopes',
-  'methods',
-  'allowed_origins as allowedOrigins',
-  'allowed_ips as allowedIps',
-  'expires_at as expiresAt',
-  sql<Quotas | null>`keys.quotas`.as('quotas'),
-  'rotated_from as rotatedFrom',
-  'created_at as createdAt',
-  'revoked_at as revokedAt',
-  'last_used_at as lastUsedAt',
-] as const
+/** The limit counts keys that are valid. */
+export const keys = resource({
+  name: 'key',
+  table: 'keys',
+  shown: key,
+  limit: {
+    of: 'app',
+    most: 100,
+    noun: 'keys',
+    counted: sql`revoked_at is null and (expires_at is null or expires_at > now())`,
+  },
+})
 
-type NewKey = {
-  readonly appId: string
-  readonly name: string
-  readonly hash: Buffer
-  readonly last4: string
-  readonly rotatedFrom?: string
-} & Partial<KeyRestrictions>
-
-/**
- * Stores a key. The app's row is locked until the transaction ends, so that `countKeys` sees keys that are
- * made at the same time.
- * @returns undefined when there is no such live app
- */
-export async function insertKey(db: Database, key: NewKey): Promise<Key | undefined> {
-  const { appId, name, hash, last4, rotatedFrom = null } = key
-  if ((await findApp(db, appId)) === undefined) return undefined
-  await sql`select from apps where id = ${appId} for no key update`.execute(db)
-  return db
-    .insertInto('keys')
-    .values({
-      app_id: appId,
-      name,
-      hash,
-      last4,
-      rotated_from: rotatedFrom,
-      revoked_at: null,
-      ...toColumns({ ...unrestricted, ...key }),
-    })
-    .returning(columns)
-    .executeTakeFirstOrThrow()
-}
-
-function toColumns(limits: KeyRestrictions) {
-  return {
-    scopes: [...limits.scopes],
-    methods: limits.methods && [...limits.methods],
-    allowed_origins: limits.allowedOrigins && [...limits.allowedOrigins],
-    allowed_ips: limits.allowedIps && [...limits.allowedIps],
-    expires_at: limits.expiresAt,
-    quotas: limits.quotas && JSON.stringify(limits.quotas),
-  }
-}
-
-/** @param appId whose keys; absent = all there are */
-export function listKeys(db: Database, appId?: string): Promise<Key[]> {
-  return db
-    .selectFrom('keys')
-    .select(columns)
-    .$if(appId !== undefined, (query) => query.where('app_id', '=', appId ?? ''))
-    .orderBy('created_at')
-    .execute()
-}
-
-/** A key, revoked ones too. @param appId - whose key; undefined = any, for commands that do not know the app */
-export async function findKey(
-  db: Database,
-  appId: string | undefined,
-  id: string,
-): Promise<Key | undefined> {
-  if (!isUuid(id)) return undefined
-  return db
-    .selectFrom('keys')
-    .select(columns)
-    .where('id', '=', id)
-    .$if(appId !== undefined, (query) => query.where('app_id', '=', appId ?? ''))
-    .executeTakeFirst()
-}
-
-/** undefined = the app has no such live key. */
-async function updateKey(
-  db: Database,
-  appId: string,
-  id: string,
-  { name, ...limits }: KeyRestrictions & { readonly name: string },
-): Promise<Key | undefined> {
-  return isUuid(id)
-    ? db
-        .updateTable('keys')
-        .set({ name, ...toColumns(limits) })
-        .where('app_id', '=', appId)
-        .where('id', '=', id)
-        .where('revoked_at', 'is', null)
-        .returning(columns)
-        .executeTakeFirst()
-    : undefined
-}
-
-export type KeyOwner = {
-  readonly keyId: string
-  readonly appId: string
-  readonly accountId: string
-  /** Of the app, for all its keys together. */
-  readonly appQuotas: Quotas | null
-} & KeyRestrictions
-
-/** The owner and restrictions of a key, when key, app and account are all live. */
-export function findKeyOwner(db: Database, hash: Buffer): Promise<KeyOwner | undefined> {
-  return db
-    .selectFrom('keys')
-    .innerJoin('apps', 'apps.id', 'keys.app_id')
-    .innerJoin('accounts', 'accounts.id', 'apps.account_id')
-    .select(['keys.id as keyId', 'apps.id as appId', 'accounts.id as accountId'])
-    .select(['keys.scopes', 'keys.methods', 'keys.allowed_origins as allowedOrigins'])
-    .select(['keys.allowed_ips as allowedIps', 'keys.expires_at as expiresAt'])
-    .select([
-      sql<Quotas | null>`keys.quotas`.as('quotas'),
-      sql<Quotas | null>`apps.quotas`.as('appQuotas'),
-    ])
-    .where('keys.hash', '=', hash)
-    .where('keys.revoked_at', 'is', null)
-    .where((eb) =>
-      eb.or([eb('keys.expires_at', 'is', null), eb('keys.expires_at', '>', eb.fn<Date>('now'))]),
-    )
-    .where('apps.revoked_at', 'is', null)
-    .where('accounts.revoked_at', 'is', null)
-    .executeTakeFirst()
-}
-
-/** Sets the end of a key that a newer one replaces. */
-async function endKeyAt(db: Database, appId: string, id: string, expiresAt: Date): Promise<void> {
-  await db
-    .updateTable('keys')
-    .set({ expires_at: expiresAt })
-    .where('app_id', '=', appId)
-    .where('id', '=', id)
-    .execute()
-}
-
-/** The number of an app's keys that are valid. */
-async function countKeys(db: Database, appId: string): Promise<number> {
-  const { rows } = await sql<{ count: bigint }>`select count(*) as count from keys
-    where app_id = ${appId} and revoked_at is null
-      and (expires_at is null or expires_at > now())`.execute(db)
-  return Number(rows[0]?.count)
-}
-
-/** Writes the last uses of keys, by id. */
-export async function putKeyUses(db: Database, uses: ReadonlyMap<string, Date>): Promise<void> {
-  if (uses.size === 0) return
-  // In one order, so that two processes do not wait for each other.
-  const sorted = [...uses].sort(([a], [b]) => (a < b ? -1 : 1))
-  await sql`update keys k set last_used_at = greatest(k.last_used_at, u.at)
-    from (select k.id, e.at from keys k join unnest(${sorted.map(([id]) => id)}::uuid[],
-        ${sorted.map(([, at]) => at)}::timestamptz[]) as e (id, at) on e.id = k.id
-      order by k.id for no key update of k) u
-    where k.id = u.id`.execute(db)
-}
-
-/** The most valid keys of an app. */
-const MAX_KEYS = 100
+const keyWithSecret = z.object({ key, apiKey: z.string() })
 
 /** A new API key. It is stored nowhere: an app that loses it needs a new one. */
 type ShownKey = { readonly key: Key; readonly apiKey: string }
 
+/** @param appId whose keys; absent = all there are */
+export function listKeys(db: Database, appId?: string): Promise<Key[]> {
+  return listRows(db, keys, appId === undefined ? {} : { app_id: appId })
+}
+
+/** A key of the app, also a revoked one. */
+async function findKey(db: Database, app_id: string, id: string): Promise<Key | undefined> {
+  const row = await findRow(db, keys, { app_id, id })
+  return row && showRow(keys, row)
+}
+
+/** The app of a key, for commands that do not know it. */
+export async function findAppOfKey(db: Database, id: string): Promise<string | undefined> {
+  return (await findRow(db, keys, { id }))?.app_id
+}
+
+type KeySettings = KeyRestrictions & Pick<Key, 'name'>
+
+/** Members that are absent or undefined stay as they are. */
+type KeyChange = { readonly [Name in keyof KeySettings]?: KeySettings[Name] | undefined }
+
+function toColumns(change: KeyChange) {
+  const { name, scopes, methods, allowedOrigins, allowedIps, expiresAt, quotas } = change
+  return {
+    ...(name !== undefined && { name }),
+    ...(scopes !== undefined && { scopes: [...scopes] }),
+    ...(methods !== undefined && { methods: methods && [...methods] }),
+    ...(allowedOrigins !== undefined && { allowed_origins: allowedOrigins && [...allowedOrigins] }),
+    ...(allowedIps !== undefined && { allowed_ips: allowedIps && [...allowedIps] }),
+    ...(expiresAt !== undefined && { expires_at: expiresAt }),
+    ...(quotas !== undefined && { quotas: quotas && JSON.stringify(quotas) }),
+  }
+}
+
 /** Creates a key; undefined = there is no such live app. Throws TenantLimitError. */
-export async function createKey(
+export function createKey(
   change: AuditChange,
   appId: string,
-  settings: Partial<KeyRestrictions> & { readonly name: string },
+  settings: KeyChange & Pick<Key, 'name'>,
 ): Promise<ShownKey | undefined> {
-  return insert(change, 'key.create', { appId, ...settings })
+  const { name } = settings
+  return insertKey(change, { app_id: appId, ...toColumns(settings), name }, 'create')
 }
 
 /**
@@ -236,58 +112,135 @@ export async function rotateKey(
   id: string,
   overlap: number,
 ): Promise<ShownKey | undefined> {
-  const old = await findKey(change.trx, appId, id)
+  const { trx } = change
+  const old = await findKey(trx, appId, id)
   if (old === undefined || old.revokedAt !== null) return undefined
-  const { name, scopes, methods, allowedOrigins, allowedIps, expiresAt, quotas } = old
-  const limits = { scopes, methods, allowedOrigins, allowedIps, expiresAt, quotas }
-  const made = await insert(change, 'key.rotate', { appId, name, ...limits, rotatedFrom: id })
-  const end = Date.now() + overlap * 1_000
-  if (expiresAt === null || expiresAt.getTime() > end) {
-    await endKeyAt(change.trx, appId, id, new Date(end))
-  }
+  const columns = { app_id: appId, rotated_from: id, ...toColumns(old), name: old.name }
+  const made = await insertKey(change, columns, 'rotate')
+  const end = new Date(Date.now() + overlap * 1_000)
+  if (old.expiresAt === null || old.expiresAt > end)
+    await trx.updateTable('keys').set({ expires_at: end }).where('id', '=', id).execute()
   return made
 }
 
-/** Changes a key's name or restrictions; undefined = the app has no such live key. */
-export async function changeKey(
-  { trx, record }: AuditChange,
-  appId: string,
-  id: string,
-  changes: Partial<KeyRestrictions & { readonly name: string }>,
-): Promise<Key | undefined> {
-  const before = await findKey(trx, appId, id)
-  const after = before && (await updateKey(trx, appId, id, { ...before, ...changes }))
-  if (after === undefined) return undefined
-  const accountId = (await findAppOwner(trx, appId))?.accountId ?? null
-  await record({ action: 'key.update', objectId: id, accountId, appId, before, after })
-  return after
-}
-
-/** Ends a key. @returns false when the app has no such live key */
-export async function endKey(
-  { trx, record }: AuditChange,
-  appId: string,
-  id: string,
-): Promise<boolean> {
-  const before = await findKey(trx, appId, id)
-  if (before === undefined || !(await revokeRow(trx, 'keys', id))) return false
-  const accountId = (await findAppOwner(trx, appId))?.accountId ?? null
-  await record({ action: 'key.revoke', objectId: id, accountId, appId, before })
-  return true
-}
-
-async function insert(
-  { trx, record }: AuditChange,
+async function insertKey(
+  change: AuditChange,
+  columns: Omit<Insertable<Schema['keys']>, 'hash' | 'last4'>,
   action: string,
-  fields: Omit<NewKey, 'hash' | 'last4'>,
 ): Promise<ShownKey | undefined> {
   const apiKey = generateApiKey()
   const secret = { hash: hashCredential(apiKey), last4: apiKey.slice(-4) }
-  const key = await insertKey(trx, { ...fields, ...secret })
-  if (key === undefined) return undefined
-  const { appId } = fields
-  if ((await countKeys(trx, appId)) > MAX_KEYS) throw new TenantLimitError('app', MAX_KEYS, 'keys')
-  const accountId = (await findAppOwner(trx, appId))?.accountId ?? null
-  await record({ action, objectId: key.id, accountId, appId, after: key })
-  return { key, apiKey }
+  const key = await insertRow(change, keys, { ...columns, ...secret }, { action })
+  return key && { key, apiKey }
+}
+
+/** Changes a key's name or restrictions; undefined = the app has no such live key. */
+export function changeKey(
+  change: AuditChange,
+  appId: string,
+  id: string,
+  settings: KeyChange,
+): Promise<Key | undefined> {
+  return updateRow(change, keys, { app_id: appId, id, revoked_at: null }, toColumns(settings))
+}
+
+const range = z
+  .string()
+  .refine(
+    (text) => z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]).safeParse(text).success,
+    'must be an IP address or a CIDR range',
+  )
+
+const origin = z
+  .string()
+  .max(300)
+  .refine(
+    (text) => URL.canParse(text) && new URL(text).origin === text,
+    'must be an origin such as https://dapp.example',
+  )
+
+const usage = z.object({ requests: z.int(), refused: z.int() })
+
+/** @param methodNames - the JSON-RPC methods to which a key may be limited */
+export function keyRoutesOf(methodNames: readonly string[]) {
+  const settings = z
+    .strictObject({
+      scopes: z
+        .array(z.enum(['bundler', 'paymaster']))
+        .min(1)
+        .max(2),
+      methods: z.array(z.enum(methodNames)).min(1).max(50).nullable(),
+      allowedOrigins: z.array(origin).min(1).max(50).nullable(),
+      allowedIps: z.array(range).min(1).max(50).nullable(),
+      expiresAt: end.nullable(),
+      quotas,
+      name,
+    })
+    .partial()
+  return [
+    route('GET /apps/{appId}/keys', {
+      summary: 'The keys of an app, also revoked ones',
+      role: 'viewer',
+      answer: listOf(key),
+      run: ({ context, app }) => listKeys(context.database, app.id),
+    }),
+    route('POST /apps/{appId}/keys', {
+      command: 'create',
+      summary: 'Create a key, shown once; without limits it may call everything from anywhere',
+      role: 'developer',
+      status: 201,
+      body: settings.required({ name: true }),
+      answer: keyWithSecret,
+      run: ({ change, app, body }) => change((audit) => createKey(audit, app.id, body)),
+    }),
+    route('GET /apps/{appId}/keys/{keyId}', {
+      summary: 'One key',
+      role: 'viewer',
+      answer: key,
+      run: ({ context, app, params }) => findKey(context.database, app.id, params.keyId),
+    }),
+    route('PATCH /apps/{appId}/keys/{keyId}', {
+      command: 'limit',
+      summary: 'Change name or limits; null removes a limit',
+      role: 'developer',
+      body: settings,
+      answer: key,
+      run: ({ change, app, params, body }) =>
+        change((audit) => changeKey(audit, app.id, params.keyId, body)),
+    }),
+    route('GET /apps/{appId}/keys/{keyId}/usage', {
+      command: 'usage',
+      summary: 'Its requests of the last 30 days, newest first; refused are those above a limit',
+      role: 'viewer',
+      answer: listOf(usage.extend({ day: z.iso.date() })).extend({ today: usage }),
+      async run({ context, app, params: { keyId } }) {
+        const key = await findKey(context.database, app.id, keyId)
+        return key && usageOf(context.database, keyId)
+      },
+    }),
+    route('POST /apps/{appId}/keys/{keyId}/rotate', {
+      command: 'rotate',
+      summary: 'A new key with the same limits; the old one ends after the overlap',
+      role: 'developer',
+      status: 201,
+      body: z.strictObject({
+        overlapSeconds: z
+          .int()
+          .min(0)
+          .max(30 * 86_400)
+          .default(86_400),
+      }),
+      answer: keyWithSecret,
+      run: ({ change, app, params, body }) =>
+        change((audit) => rotateKey(audit, app.id, params.keyId, body.overlapSeconds)),
+    }),
+    route('DELETE /apps/{appId}/keys/{keyId}', {
+      command: 'revoke',
+      summary: 'End a key within 2 s',
+      role: 'developer',
+      answer: done,
+      run: ({ change, app, params: { keyId } }) =>
+        change((audit) => revokeRow(audit, keys, { app_id: app.id, id: keyId })),
+    }),
+  ]
 }

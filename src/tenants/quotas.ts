@@ -1,12 +1,26 @@
 import { sql } from 'kysely'
+import { z } from 'zod'
 import { RateLimitError } from '../base/errors/limitErrors.js'
 import { Lru } from '../base/lru.js'
 import type { Database } from '../db/database.js'
-import type { Quotas } from './apps.js'
-import type { KeyOwner } from './keys.js'
+import type { Row } from './schemas.js'
+
+const quota = z.int().min(1).max(1_000_000_000)
+/** Requests of a key, or of all keys of an app; over all processes. */
+export const quotas = z
+  .strictObject({ perSecond: quota, perMinute: quota, perDay: quota })
+  .partial()
+  .nullable()
+
+export type Quotas = NonNullable<Row<typeof quotas>>
 
 /** A key that asks, with its own quotas and those of its app. */
-type QuotaHolder = Pick<KeyOwner, 'keyId' | 'appId' | 'quotas' | 'appQuotas'>
+type QuotaHolder = {
+  readonly keyId: string
+  readonly appId: string
+  readonly quotas: Quotas | null
+  readonly appQuotas: Quotas | null
+}
 
 /** Windows in seconds by the member that limits them. */
 const windows = { perSecond: 1, perMinute: 60, perDay: 86_400 } as const

@@ -4,7 +4,6 @@ import type { z } from 'zod'
 import { InvalidFieldError } from '../base/errors/restErrors.js'
 import type { Role } from '../base/vocabulary.js'
 import type { Database } from '../db/database.js'
-import type { App } from './apps.js'
 import type { Actor, AuditChange } from './audit.js'
 import type { SessionUser } from './people/sessions.js'
 import type { Visitor } from './people/signIn.js'
@@ -36,6 +35,9 @@ export type AdminCaller = {
   readonly user: SessionUser | undefined
 }
 
+/** The app that a path names. */
+type NamedApp = { readonly id: string; readonly accountId: string; readonly name: string }
+
 /** The session cookie of an answer. */
 export type SessionCookie = {
   set(token: string): void
@@ -64,7 +66,7 @@ export type RouteRequest<Context, Name = '', Caller = Who, Query = undefined, Bo
   readonly visitor: Visitor
   readonly cookie: SessionCookie
   /** The live app that the path names, the caller's own, or any of the operator's. */
-  readonly app: Name extends `${string}{appId}${string}` ? App : undefined
+  readonly app: Name extends `${string}{appId}${string}` ? NamedApp : undefined
   readonly params: Params<Name>
   readonly query: Output<Query>
   readonly body: Output<Body>

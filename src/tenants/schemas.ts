@@ -1,12 +1,27 @@
 import { z } from 'zod'
 import { roles } from '../base/vocabulary.js'
-import { isSponsorIcon, sponsorIconRule } from './sponsorIcon.js'
 
 export const id = z.uuid()
-export const time = z.iso.datetime()
+export const time = z.iso.datetime().brand<'time'>()
+/** When a credential ends. */
+export const end = time
+  .refine((text) => Date.parse(text) > Date.now(), 'must be in the future')
+  .transform((text) => new Date(text))
 export const wei = z.string().regex(/^\d{1,78}$/, 'must be wei as a decimal number')
 export const hash = z.string().regex(/^0x[0-9a-fA-F]{64}$/, 'must be a hash')
 export const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address')
+
+/** A value of the schema as the database has it: times are dates. */
+export type Row<Schema extends z.ZodType> = Inside<z.output<Schema>>
+
+type Inside<Value> =
+  Value extends z.output<typeof time>
+    ? Date
+    : Value extends readonly (infer Item)[]
+      ? readonly Inside<Item>[]
+      : Value extends object
+        ? { readonly [Name in keyof Value]: Inside<Value[Name]> }
+        : Value
 
 /** A name for people; one that spans lines would break lists. */
 export const name = z
@@ -48,32 +63,10 @@ export function listOf<Item extends z.ZodType>(item: Item) {
 /** The answer to changes that have nothing to tell. */
 export const done = z.object({ done: z.literal(true) })
 
-export const account = z.object({
-  id,
-  name: z.string(),
-  createdAt: time,
-  revokedAt: time.nullable(),
-})
-export const accountWithToken = z.object({ account, authToken: z.string() })
-
 export const role = z.enum(roles)
 export const email = z.string().max(254)
 /** As it is sent; what a new one must be is said by `requireGoodPassword`. */
 export const password = z.string().min(1).max(512)
-
-/** A token of an account, without the token itself. */
-export const authToken = z.object({
-  id,
-  name: z.string(),
-  role,
-  last4: z.string().nullable(),
-  /** The account's `authToken`, which the operator can replace. */
-  isFirst: z.boolean(),
-  createdAt: time,
-  expiresAt: time.nullable(),
-  /** To the minute. */
-  lastUsedAt: time.nullable(),
-})
 
 export const user = z.object({
   id,
@@ -101,58 +94,6 @@ export const member = z.object({
   createdAt: time,
   disabledAt: time.nullable(),
 })
-export const invitation = z.object({
-  id,
-  email,
-  role: role.nullable(),
-  createdAt: time,
-  expiresAt: time,
-})
-/** An invitation with its token, to be passed on: the first to use the token accepts it. */
-export const invitationWithToken = z.object({ invitation, token: z.string() })
-
-/** Who pays, as wallets show it (ERC-7677). */
-export const sponsor = z.strictObject({
-  name,
-  icon: z.string().refine(isSponsorIcon, `must be ${sponsorIconRule}`).optional(),
-})
-
-const quota = z.int().min(1).max(1_000_000_000)
-/** Requests of a key, or of all keys of an app; over all processes. */
-export const quotas = z
-  .strictObject({ perSecond: quota, perMinute: quota, perDay: quota })
-  .partial()
-  .nullable()
-
-export const app = z.object({
-  id,
-  accountId: id,
-  name: z.string(),
-  sponsor: z.object({ name: z.string(), icon: z.string().optional() }).nullable(),
-  quotas,
-  createdAt: time,
-  revokedAt: time.nullable(),
-})
-
-export const key = z.object({
-  id,
-  appId: id,
-  name: z.string(),
-  last4: z.string(),
-  scopes: z.array(z.enum(['bundler', 'paymaster'])),
-  methods: z.array(z.string()).nullable(),
-  allowedOrigins: z.array(z.string()).nullable(),
-  allowedIps: z.array(z.string()).nullable(),
-  expiresAt: time.nullable(),
-  quotas,
-  rotatedFrom: id.nullable(),
-  createdAt: time,
-  revokedAt: time.nullable(),
-  /** To the minute. */
-  lastUsedAt: time.nullable(),
-})
-export const keyWithSecret = z.object({ key, apiKey: z.string() })
-
 export const signingSecret = z.object({ signingSecret: z.string() })
 
 export const auditEntry = z.object({

@@ -6,15 +6,10 @@ import type { NetworkGuard } from '../base/outbound/networkGuard.js'
 import type { Database } from '../db/database.js'
 import type { Schema } from '../db/schema.generated.js'
 import type { Actor } from '../tenants/audit.js'
+import { findRow, resource } from '../tenants/resource.js'
 import { routesOn } from '../tenants/route.js'
 import { done, id, listOf, signingSecret } from '../tenants/schemas.js'
-import {
-  createReceivers,
-  findReceiver,
-  listReceivers,
-  requireCallable,
-  type WebhooksContext,
-} from './receivers.js'
+import { createReceivers, MAX_PER_APP, requireCallable, type WebhooksContext } from './receivers.js'
 
 /**
  * The deadline of a webhook in milliseconds, for name, connection, answer and retry together: the
@@ -49,6 +44,17 @@ const webhook = z.object({
 
 export type Webhook = z.output<typeof webhook>
 
+/** A registered webhook. Both secrets are encrypted. */
+export type StoredWebhook = Selectable<Schema['webhooks']>
+
+export const webhooks = resource({
+  name: 'webhook',
+  table: 'webhooks',
+  shown: webhook,
+  columns: { webhookId: 'id', webhookUrl: 'url' },
+  limit: { of: 'app', most: MAX_PER_APP, noun: 'webhooks' },
+})
+
 /** The webhooks of one app; to any other app they do not exist. */
 export type Webhooks = ReturnType<typeof createWebhooks>
 
@@ -61,7 +67,7 @@ export function createWebhooks(context: WebhooksContext) {
     signingSecret,
     rotateSecret,
     delete: remove,
-  } = createReceivers(webhookKind, context)
+  } = createReceivers(webhooks, context)
   /** Changes settings, or whether it is active. */
   const change = (
     appId: string,
@@ -84,12 +90,12 @@ export function createWebhooks(context: WebhooksContext) {
       const { webhookUrl, requestType, ...settings } = webhook
       checkUrl(webhookUrl, requestType, context.guard)
       checkPayload(requestType, settings.payload)
-      const { after } = await create(appId, {
+      const { receiver } = await create(appId, {
         url: webhookUrl,
         request_type: requestType,
         ...toColumns({ deadlineMs: webhookDeadline.standard, ...settings }),
       })
-      return after
+      return receiver
     },
     list,
     get,
@@ -131,25 +137,15 @@ function checkUrl(text: string, requestType: RequestType, guard: NetworkGuard): 
   }
 }
 
-const webhookKind = {
-  table: 'webhooks',
-  name: 'webhook',
-  view: (stored: StoredWebhook): Webhook => ({
-    webhookId: stored.id,
-    webhookUrl: stored.url,
-    requestType: stored.request_type,
-    active: stored.active,
-    payload: stored.payload,
-    onFailure: stored.on_failure,
-    deadlineMs: stored.deadline_ms,
-  }),
-} as const
-
-/** A registered webhook. Both secrets are encrypted. */
-export type StoredWebhook = Selectable<Schema['webhooks']>
-
-export async function listActiveWebhooks(db: Database, appId: string): Promise<StoredWebhook[]> {
-  return (await listReceivers(db, 'webhooks', appId)).filter(({ active }) => active)
+/** The webhooks of an app that are asked, the oldest first. */
+export function listActiveWebhooks(db: Database, appId: string): Promise<StoredWebhook[]> {
+  return db
+    .selectFrom('webhooks')
+    .selectAll()
+    .where('app_id', '=', appId)
+    .where('active', '=', true)
+    .orderBy('created_at')
+    .execute()
 }
 
 /** A webhook of the app; undefined = the app has no such one. */
@@ -158,7 +154,7 @@ export function findWebhook(
   appId: string,
   id: string,
 ): Promise<StoredWebhook | undefined> {
-  return findReceiver(db, 'webhooks', appId, id)
+  return findRow(db, webhooks, { app_id: appId, id })
 }
 
 const route = routesOn<{ webhooks(actor: Actor): Webhooks }>()

@@ -1,21 +1,16 @@
-import { type Selectable, sql } from 'kysely'
+import { sql } from 'kysely'
 import { z } from 'zod'
 import { defined } from '../base/defined.js'
 import { InvalidParamsError } from '../base/errors/requestErrors.js'
 import { type EventType, eventTypes } from '../base/vocabulary.js'
 import { camelCased } from '../db/camelCased.js'
 import type { Database } from '../db/database.js'
-import type { Schema } from '../db/schema.generated.js'
-import type { Actor } from '../tenants/audit.js'
+import { type Actor, audited } from '../tenants/audit.js'
+import { changeRow, findRow, resource } from '../tenants/resource.js'
 import { cursorNumber, dateOf, routesOn } from '../tenants/route.js'
 import { done, id, listOf, pageOf, pageQuery, signingSecret, time } from '../tenants/schemas.js'
 import { listDeliveries, type Replay, replayDeliveries } from './deliveries.js'
-import {
-  createReceivers,
-  findReceiver,
-  requireCallable,
-  type WebhooksContext,
-} from './receivers.js'
+import { createReceivers, MAX_PER_APP, requireCallable, type WebhooksContext } from './receivers.js'
 
 const types = z.array(z.enum(eventTypes)).min(1)
 
@@ -29,6 +24,13 @@ const subscription = z.object({
   disabledReason: z.string().nullable(),
   failingSince: time.nullable(),
   createdAt: time,
+})
+
+export const subscriptions = resource({
+  name: 'subscription',
+  table: 'event_subscriptions',
+  shown: subscription,
+  limit: { of: 'app', most: MAX_PER_APP, noun: 'subscriptions' },
 })
 
 const delivery = z.object({
@@ -63,13 +65,11 @@ export function createSubscriptions(context: WebhooksContext) {
   const {
     create,
     update,
-    changeOne,
-    entry,
     list,
     get,
     rotateSecret,
     delete: remove,
-  } = createReceivers(subscriptionKind, context)
+  } = createReceivers(subscriptions, context)
   return {
     /**
      * Creates one. Throws InvalidParamsError for a URL that would never be called, and
@@ -81,7 +81,7 @@ export function createSubscriptions(context: WebhooksContext) {
     ) {
       requireCallable('url', url, context.guard)
       const made = await create(appId, { url, event_types: requireTypes(eventTypes) })
-      return { subscription: made.after, signingSecret: made.signingSecret }
+      return { subscription: made.receiver, signingSecret: made.signingSecret }
     },
     list,
     get,
@@ -103,43 +103,18 @@ export function createSubscriptions(context: WebhooksContext) {
     delete: remove,
     /** Delivers stored events again; returns their number. */
     replay: (appId: string, id: string, choice: Replay): Promise<number | undefined> =>
-      changeOne(appId, id, async ({ trx, record }, stored) => {
-        const count = await replayDeliveries(trx, id, choice)
-        await record({ ...(await entry(trx, 'replay', stored)), after: { ...choice, count } })
-        return count
-      }),
+      audited(context.database, context.actor, (change) =>
+        changeRow(change, subscriptions, { app_id: appId, id }, 'replay', async () => {
+          const count = await replayDeliveries(change.trx, id, choice)
+          return { after: count, entry: { after: { ...choice, count } } }
+        }),
+      ),
   }
 }
 
 function requireTypes(eventTypes: readonly EventType[]): string[] {
   if (eventTypes.length === 0) throw new InvalidParamsError('eventTypes', 'must not be empty.')
   return [...new Set(eventTypes)]
-}
-
-const subscriptionKind = {
-  table: 'event_subscriptions',
-  name: 'subscription',
-  view: (stored: StoredSubscription) => ({
-    id: stored.id,
-    url: stored.url,
-    eventTypes: stored.event_types as EventType[],
-    active: stored.active,
-    disabledReason: stored.disabled_reason,
-    failingSince: stored.failing_since,
-    createdAt: stored.created_at,
-  }),
-} as const
-
-/** A URL to which an app's events are delivered. Both secrets are encrypted. */
-type StoredSubscription = Selectable<Schema['event_subscriptions']>
-
-/** A subscription of the app; undefined = the app has no such one. */
-export function findSubscription(
-  db: Database,
-  appId: string,
-  id: string,
-): Promise<StoredSubscription | undefined> {
-  return findReceiver(db, 'event_subscriptions', appId, id)
 }
 
 /** Stores that a delivery succeeded. */
@@ -224,8 +199,9 @@ export const subscriptionRoutes = [
     answer: signingSecret,
     async run(request) {
       const { context, caller, app, params } = request
-      const subscriptions = context.subscriptions(caller.actor)
-      const secret = await subscriptions.rotateSecret(app.id, params.subscriptionId)
+      const secret = await context
+        .subscriptions(caller.actor)
+        .rotateSecret(app.id, params.subscriptionId)
       return secret === undefined ? undefined : { signingSecret: secret }
     },
   }),
@@ -239,8 +215,9 @@ export const subscriptionRoutes = [
       const { context, caller, app, params, body } = request
       const { eventId, since, onlyFailed = false } = body
       const which = { eventId, since: dateOf(since), onlyFailed }
-      const subscriptions = context.subscriptions(caller.actor)
-      const count = await subscriptions.replay(app.id, params.subscriptionId, which)
+      const count = await context
+        .subscriptions(caller.actor)
+        .replay(app.id, params.subscriptionId, which)
       return count === undefined ? undefined : { count }
     },
   }),
@@ -252,7 +229,10 @@ export const subscriptionRoutes = [
     answer: pageOf(delivery),
     async run({ context, app, params: { subscriptionId }, query: { limit, before } }) {
       const { database } = context
-      const found = await findSubscription(database, app.id, subscriptionId)
+      const found = await findRow(database, subscriptions, {
+        app_id: app.id,
+        id: subscriptionId,
+      })
       if (found === undefined) return undefined
       const page = { limit, before: cursorNumber(before) }
       const { items, next } = await listDeliveries(database, subscriptionId, page)

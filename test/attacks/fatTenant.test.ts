@@ -7,9 +7,10 @@ import { createPolicies, type Policies } from '../../src/paymaster/policy/manage
 import { loadPolicies } from '../../src/paymaster/policy/policies.js'
 import { prune } from '../../src/records/startRetention.js'
 import { createAccount } from '../../src/tenants/accounts.js'
-import { createTenantApp, endApp, listApps } from '../../src/tenants/apps.js'
+import { apps, createTenantApp, listApps } from '../../src/tenants/apps.js'
 import { type Actor, audited } from '../../src/tenants/audit.js'
-import { createKey, endKey, listKeys, rotateKey } from '../../src/tenants/keys.js'
+import { createKey, keys, listKeys, rotateKey } from '../../src/tenants/keys.js'
+import { revokeRow } from '../../src/tenants/resource.js'
 import { testActor } from '../support/actor.js'
 import { useDatabase } from '../support/database/database.js'
 import { silent } from '../support/logger.js'
@@ -97,7 +98,7 @@ test('an account makes 1,000 changes a day, then waits; the operator does not', 
   const loop = async (actor: Actor): Promise<void> => {
     await audited(database(), actor, async (change) => {
       const shown = await createKey(change, appId, { name: 'loop' })
-      await endKey(change, appId, shown?.key.id ?? '')
+      await revokeRow(change, keys, { id: shown?.key.id ?? '' })
     })
   }
   await loop(tenant)
@@ -135,8 +136,8 @@ test('keys and apps that ended go after their time, unless money refers to them'
     const live = await createKey(change, appId, { name: 'live' })
     const old = await createKey(change, appId, { name: 'old' })
     const next = await rotateKey(change, appId, old?.key.id ?? '', 0)
-    await endApp(change, app?.id ?? '')
-    await endApp(change, paid?.id ?? '')
+    await revokeRow(change, apps, { id: app?.id ?? '' })
+    await revokeRow(change, apps, { id: paid?.id ?? '' })
     return { app, paid, first, live, next }
   })
   const paidApp = made.paid?.id ?? ''

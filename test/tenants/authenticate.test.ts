@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { type Database, openDatabase } from '../../src/db/database.js'
-import { insertAccount, revokeRow } from '../../src/tenants/accounts.js'
+import { accounts, createAccount } from '../../src/tenants/accounts.js'
+import { type AuditChange, audited } from '../../src/tenants/audit.js'
 import { createAuthenticator } from '../../src/tenants/authenticate.js'
-import { generateAuthToken, hashCredential } from '../../src/tenants/credential.js'
+import { revokeRow } from '../../src/tenants/resource.js'
+import { testActor } from '../support/actor.js'
 import { useDatabase } from '../support/database/database.js'
 import { silent } from '../support/logger.js'
 
@@ -26,9 +28,9 @@ beforeEach(() => {
 })
 
 async function account() {
-  const token = generateAuthToken()
-  const { id } = await insertAccount(shared().database, 'one', hashCredential(token))
-  return { id, token }
+  const change = (made: AuditChange) => createAccount(made, 'one')
+  const { account, authToken } = await audited(shared().database, testActor, change)
+  return { id: account.id, token: authToken }
 }
 
 test('many requests with one token at once ask the database once', async () => {
@@ -51,7 +53,7 @@ test('what is remembered ends soon, so a revoked token does', async () => {
   vi.useFakeTimers({ toFake: ['performance'] })
   try {
     expect(await authenticateToken(token)).toMatchObject({ accountId: id, role: 'admin' })
-    await revokeRow(shared().database, 'accounts', id)
+    await audited(shared().database, testActor, (change) => revokeRow(change, accounts, { id }))
     vi.advanceTimersByTime(2_001)
     expect(await authenticateToken(token)).toBeUndefined()
   } finally {

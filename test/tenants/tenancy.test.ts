@@ -6,25 +6,34 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { insertAccount, listAccounts, revokeRow } from '../../src/tenants/accounts.js'
-import { insertApp } from '../../src/tenants/apps.js'
+import { accounts, createAccount, listAccounts } from '../../src/tenants/accounts.js'
+import { apps, createTenantApp } from '../../src/tenants/apps.js'
+import { audited } from '../../src/tenants/audit.js'
 import { createAuthenticator } from '../../src/tenants/authenticate.js'
-import { generateApiKey, generateAuthToken, hashCredential } from '../../src/tenants/credential.js'
-import { insertKey, listKeys } from '../../src/tenants/keys.js'
+import { generateApiKey } from '../../src/tenants/credential.js'
+import { createKey, keys, listKeys } from '../../src/tenants/keys.js'
+import { revokeRow } from '../../src/tenants/resource.js'
 import { decryptSecret, encryptSecret, loadMasterKey } from '../../src/tenants/secrets.js'
+import { testActor } from '../support/actor.js'
 import { useDatabase } from '../support/database/database.js'
 
 const database = useDatabase()
 
 async function tenant(name: string) {
   const db = database().database
-  const token = generateAuthToken()
-  const account = await insertAccount(db, name, hashCredential(token))
-  const app = (await insertApp(db, account.id, name))!
-  const apiKey = generateApiKey()
-  const hash = hashCredential(apiKey)
-  const key = (await insertKey(db, { appId: app.id, name, hash, last4: apiKey.slice(-4) }))!
-  return { db, token, account, app, apiKey, key }
+  return audited(db, testActor, async (change) => {
+    const { account, authToken: token } = await createAccount(change, name)
+    const app = (await createTenantApp(change, account.id, name))!
+    const { key, apiKey } = (await createKey(change, app.id, { name }))!
+    return { db, token, account, app, apiKey, key }
+  })
+}
+
+function revoke(what: 'accounts' | 'apps' | 'keys', id: string): Promise<boolean> {
+  return audited(database().database, testActor, (change) => {
+    if (what === 'accounts') return revokeRow(change, accounts, { id })
+    return what === 'apps' ? revokeRow(change, apps, { id }) : revokeRow(change, keys, { id })
+  })
 }
 
 describe('keys and tokens', () => {
@@ -59,23 +68,25 @@ describe('keys and tokens', () => {
     async (what) => {
       const { db, account, app, apiKey, key } = await tenant(`revoked ${what}`)
       const { id } = { keys: key, apps: app, accounts: account }[what]
-      expect(await revokeRow(db, what, id)).toBe(true)
-      expect(await revokeRow(db, what, id)).toBe(false)
+      expect(await revoke(what, id)).toBe(true)
+      expect(await revoke(what, id)).toBe(false)
       expect(await createAuthenticator(db).authenticateKey(apiKey)).toBeUndefined()
     },
   )
 
   test('cannot be made for an account or app that is not there', async () => {
     const { db, account, app } = await tenant('gone')
+    const addApp = (id: string) =>
+      audited(db, testActor, (change) => createTenantApp(change, id, 'x'))
+    const addKey = (id: string) =>
+      audited(db, testActor, (change) => createKey(change, id, { name: 'x' }))
     const other = await tenant('app gone')
-    await revokeRow(db, 'accounts', account.id)
-    expect(await insertApp(db, account.id, 'x')).toBeUndefined()
-    expect(await insertApp(db, 'nonsense', 'x')).toBeUndefined()
-    await revokeRow(db, 'apps', other.app.id)
-    const hash = hashCredential('x')
-    for (const appId of [app.id, other.app.id])
-      expect(await insertKey(db, { appId, name: 'x', hash, last4: 'x' })).toBeUndefined()
-    expect(await revokeRow(db, 'keys', "'; drop table keys")).toBe(false)
+    await revoke('accounts', account.id)
+    expect(await addApp(account.id)).toBeUndefined()
+    expect(await addApp('nonsense')).toBeUndefined()
+    await revoke('apps', other.app.id)
+    for (const appId of [app.id, other.app.id]) expect(await addKey(appId)).toBeUndefined()
+    expect(await revoke('keys', "'; drop table keys")).toBe(false)
   })
 })
 

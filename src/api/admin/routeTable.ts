@@ -1,3 +1,6 @@
+import { accountRoutes } from '../../tenants/accounts.js'
+import { appRoutes } from '../../tenants/apps.js'
+import { authTokenRoutes } from '../../tenants/authTokens.js'
 import type { Route } from '../../tenants/route.js'
 import { webhookRoutes } from '../../webhooks/manage.js'
 import { subscriptionRoutes } from '../../webhooks/subscriptions.js'
@@ -5,6 +8,7 @@ import type { AdminContext } from '../adminContext.js'
 import { chainRoutes } from './routes/chains.js'
 import { decisionRecordRoutes, decisionRoutes } from './routes/decisions.js'
 import { auditRoutes, reloadRoutes, settingRoutes, storageRoutes } from './routes/instance.js'
+import { keyRoutes } from './routes/keys.js'
 import { cancelRoutes, operationRoutes, simulateRoutes } from './routes/operations.js'
 import {
   attentionRoutes,
@@ -13,11 +17,10 @@ import {
   spendRoutes,
   streamRoutes,
 } from './routes/overview.js'
-import { authTokenRoutes, memberRoutes, sessionRoutes, userRoutes } from './routes/people.js'
+import { memberRoutes, sessionRoutes, userRoutes } from './routes/people.js'
 import { budgetRoutes, policyRoutes, policyTrialRoutes } from './routes/policies.js'
 import { refusalRoutes } from './routes/refusals.js'
 import { fundRoutes, tankRoutes } from './routes/tanks.js'
-import { accountRoutes, appRoutes, keyRoutes } from './routes/tenants.js'
 import { tokenRoutes } from './routes/tokens.js'
 import { webhookCallRoutes } from './routes/webhooks.js'
 

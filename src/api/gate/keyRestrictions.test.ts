@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { KeyRestrictedError } from '../../base/errors/limitErrors.js'
-import { unrestricted } from '../../tenants/keys.js'
+import { unrestricted } from '../../tenants/keyOwner.js'
 import { clientIp, contains, requireMethod, requirePlace } from './keyRestrictions.js'
 
 const here = { ip: '203.0.113.7', origin: 'https://dapp.example' }

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js'
 import { KeyRestrictedError } from '../../base/errors/limitErrors.js'
-import type { KeyRestrictions, KeyScope } from '../../tenants/keys.js'
+import type { KeyRestrictions, KeyScope } from '../../tenants/keyOwner.js'
 import type { MethodScope } from '../methods/method.js'
 import { type MethodName, methods as methodTable } from '../methods/methodList.js'
 

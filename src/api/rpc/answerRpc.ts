@@ -5,7 +5,7 @@ import {
   UnknownKeyError,
   UnsupportedChainError,
 } from '../../base/errors/requestErrors.js'
-import type { KeyOwner } from '../../tenants/keys.js'
+import type { KeyOwner } from '../../tenants/keyOwner.js'
 import { type Caller, isKey } from '../caller.js'
 import { selectDialect } from '../dialects/dialect.js'
 import type { Gate } from '../gate/createGate.js'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { rpcPath, useApi } from '../../../test/support/http/useApi.js'
 import { createMetrics } from '../../telemetry/createMetrics.js'
-import { unrestricted } from '../../tenants/keys.js'
+import { unrestricted } from '../../tenants/keyOwner.js'
 import { defaultLimits } from '../routeContext.js'
 
 const { call, memory, post, restart, url } = useApi()

@@ -3,7 +3,7 @@ import { RateLimitError } from '../../base/errors/limitErrors.js'
 import { OperationEndedError, OperationTimeoutError } from '../../base/errors/operationErrors.js'
 import type { PurserError } from '../../base/errors/purserError.js'
 import type { NewRefusal } from '../../records/refusals.js'
-import type { KeyOwner } from '../../tenants/keys.js'
+import type { KeyOwner } from '../../tenants/keyOwner.js'
 import { type MethodName, methods } from '../methods/methodList.js'
 
 /** A call of a method that was answered with an error. */

@@ -1,7 +1,9 @@
 import type { Command } from 'commander'
-import { accountRoutes, appRoutes, keyRoutes } from '../../api/admin/routes/tenants.js'
+import { keyRoutes } from '../../api/admin/routes/keys.js'
 import { ConfigError } from '../../base/errors/configError.js'
-import { findKey, listKeys } from '../../tenants/keys.js'
+import { accountRoutes } from '../../tenants/accounts.js'
+import { appRoutes } from '../../tenants/apps.js'
+import { findAppOfKey, listKeys } from '../../tenants/keys.js'
 import { onStore } from '../onStore.js'
 import { printTable } from '../printTable.js'
 import { defineRoutes } from '../routeCommands.js'
@@ -42,7 +44,7 @@ export function defineKeyCommand(key: Command): void {
     async ({ store, flags }) => printTable(await listKeys(store.database, flags.app)),
   )
   defineRoutes(key, keyRoutes, {
-    appOf: async (database, id) => (await findKey(database, undefined, id))?.appId,
+    appOf: findAppOfKey,
     // Without flags it may ask as much as it likes; other limits leave its quotas alone.
     commands: {
       limit: { body: (given) => (Object.keys(given).length === 0 ? { quotas: null } : given) },

@@ -3,8 +3,8 @@ import { LastAdminError } from '../../base/errors/restErrors.js'
 import { mayAct, type Role } from '../../base/vocabulary.js'
 import type { Database } from '../../db/database.js'
 import { isUuid } from '../../db/uuid.js'
-import { lockLiveAccount } from '../accounts.js'
 import type { AuditChange } from '../audit.js'
+import { lockOwner } from '../resource.js'
 import { deleteInvitationsOf } from './invitations.js'
 
 /** A user with a role in an account. */
@@ -89,7 +89,7 @@ export async function addMember(
   userId: string,
   role: Role,
 ): Promise<boolean> {
-  if (!(await lockLiveAccount(trx, accountId))) return false
+  if (!(await lockOwner(trx, 'account', accountId))) return false
   const before = await findMember(trx, accountId, userId)
   if (before !== undefined && mayAct(before.role, role)) return true
   await putMember(trx, accountId, userId, role)
@@ -159,7 +159,7 @@ async function lockMember(
   accountId: string,
   userId: string,
 ): Promise<Member | undefined> {
-  await lockLiveAccount(trx, accountId)
+  await lockOwner(trx, 'account', accountId)
   return findMember(trx, accountId, userId)
 }
 

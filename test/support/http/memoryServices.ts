@@ -5,7 +5,7 @@ import type { TokenDefinition } from '../../../src/chain/definition/tokenDefinit
 import type { Draft } from '../../../src/erc4337/draft.js'
 import type { Operation } from '../../../src/erc4337/operation.js'
 import type { SponsorshipRequest } from '../../../src/paymaster/sponsorship.js'
-import { unrestricted } from '../../../src/tenants/keys.js'
+import { unrestricted } from '../../../src/tenants/keyOwner.js'
 import { address, entryPointNamed, operation, receipt } from './apiFixtures.js'
 
 /** What a service was called with, in the order of the calls. */

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { NotFoundError, UnauthorizedError } from '../../../base/errors/restErrors.js'
 import type { AuditChange } from '../../../tenants/audit.js'
-import { createAuthToken, endAuthToken, listAuthTokens } from '../../../tenants/authTokens.js'
 import { acceptInvitation } from '../../../tenants/people/acceptInvitation.js'
 import {
   invite,
@@ -31,12 +30,9 @@ import {
   listUsers,
 } from '../../../tenants/people/users.js'
 import {
-  authToken,
   done,
   email,
   id,
-  invitation,
-  invitationWithToken,
   listOf,
   member,
   name,
@@ -47,7 +43,17 @@ import {
   user as userSchema,
 } from '../../../tenants/schemas.js'
 import { route } from '../../adminContext.js'
-import { futureOf } from './tenants.js'
+
+const invitation = z.object({
+  id,
+  email,
+  role: role.nullable(),
+  createdAt: time,
+  expiresAt: time,
+})
+
+/** An invitation with its token, to be passed on: the first to use the token accepts it. */
+const invitationWithToken = z.object({ invitation, token: z.string() })
 
 const membership = z.object({ accountId: id, accountName: z.string(), role })
 
@@ -269,35 +275,5 @@ export const memberRoutes = [
     answer: done,
     run: ({ change, accountId, params }) =>
       change((audit) => withdrawInvitation(audit, accountId, params.invitationId)),
-  }),
-]
-
-/** Tokens by which scripts act for an account. */
-export const authTokenRoutes = [
-  route('GET /auth-tokens', {
-    summary: 'The tokens of the account that were not revoked; the first is its authToken',
-    role: 'admin',
-    answer: listOf(authToken),
-    run: ({ context, accountId }) => listAuthTokens(context.database, accountId),
-  }),
-  route('POST /auth-tokens', {
-    command: 'create',
-    summary: 'Create a token with a role, shown once; without expiresAt it never ends',
-    role: 'admin',
-    status: 201,
-    body: z.strictObject({ name, role, expiresAt: time.nullable().optional() }),
-    answer: z.object({ token: authToken, authToken: z.string() }),
-    run: ({ change, accountId, body }) => {
-      const settings = { ...body, accountId, expiresAt: futureOf(body.expiresAt) }
-      return change((audit) => createAuthToken(audit, settings))
-    },
-  }),
-  route('DELETE /auth-tokens/{tokenId}', {
-    command: 'revoke',
-    summary: 'End a token within 2 s',
-    role: 'admin',
-    answer: done,
-    run: ({ change, accountId, params }) =>
-      change((audit) => endAuthToken(audit, params.tokenId, accountId)),
   }),
 ]

@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
-import { authTokenRoutes } from '../../../api/admin/routes/people.js'
-import { listAuthTokens } from '../../../tenants/authTokens.js'
+import { authTokenRoutes, listAuthTokens } from '../../../tenants/authTokens.js'
 import { onStore } from '../../onStore.js'
 import { printTable } from '../../printTable.js'
 import { defineRoutes } from '../../routeCommands.js'
