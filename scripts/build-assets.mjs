@@ -4,11 +4,13 @@ import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { build } from 'vite'
 
-// What of the build is not TypeScript: the steps of the schema, and the console, each file of which is
+// What of the build is not TypeScript: the steps of the schema, the chains, and the console, each file of which is
 // compressed here so that the service has nothing to compress.
-const steps = fileURLToPath(new URL('../dist/db/migrations', import.meta.url))
-rmSync(steps, { recursive: true, force: true })
-cpSync(fileURLToPath(new URL('../src/db/migrations', import.meta.url)), steps, { recursive: true })
+for (const name of ['db/migrations', 'config/chains']) {
+  const copy = fileURLToPath(new URL(`../dist/${name}`, import.meta.url))
+  rmSync(copy, { recursive: true, force: true })
+  cpSync(fileURLToPath(new URL(`../src/${name}`, import.meta.url)), copy, { recursive: true })
+}
 const root = fileURLToPath(new URL('../console/', import.meta.url))
 const folder = fileURLToPath(new URL('../dist/console/', import.meta.url))
 await build({ root, configFile: join(root, 'vite.config.ts'), logLevel: 'warn' })

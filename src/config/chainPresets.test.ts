@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { type ChainDefinition, dataFeeKinds } from '../chain/definition/chainDefinition.js'
-import { chainEntry, type ChainPreset, chainPresets, presetNames } from './chainPresets.js'
+import { chainEntry, chainPresets } from './chainPresets.js'
 import { resolveChains } from './resolveChains.js'
 
 const rpcUrls = ['http://127.0.0.1:8545']
@@ -14,27 +14,29 @@ function parse(chain: object): ChainDefinition {
   return definition
 }
 
-test.each(presetNames)('%s, nodes and keys are a whole configuration', (preset) => {
-  const definition = parse({ preset, rpcUrls, executorKeys })
-  const known: ChainPreset = chainPresets[preset]
-  const { facts, ...others } = known
-  const {
-    dataFee = 'none',
-    nativeCoin = 'ETH',
-    minimumTip,
-    maxBundleGas = 16_777_216,
-    ...rest
-  } = facts
-  const gas = { maxBundleGas: BigInt(maxBundleGas) }
-  const expected = { ...others, ...rest, ...gas, dataFee, nativeCoin, rpcUrls, executorKeys }
-  expect(definition).toMatchObject(expected)
-  expect(String(definition.minimumTip)).toBe(String(minimumTip))
-  expect(dataFeeKinds).toContain(dataFee)
-  expect(definition).not.toHaveProperty('preset')
-})
+test.each([...chainPresets])(
+  '%s, nodes and keys are a whole configuration',
+  (preset, { note: _, ...known }) => {
+    const definition = parse({ preset, rpcUrls, executorKeys })
+    const { facts, ...others } = known
+    const {
+      dataFee = 'none',
+      nativeCoin = 'ETH',
+      minimumTip,
+      maxBundleGas = 16_777_216,
+      ...rest
+    } = facts
+    const gas = { maxBundleGas: BigInt(maxBundleGas) }
+    const expected = { ...others, ...rest, ...gas, dataFee, nativeCoin, rpcUrls, executorKeys }
+    expect(definition).toMatchObject(expected)
+    expect(String(definition.minimumTip)).toBe(String(minimumTip))
+    expect(dataFeeKinds).toContain(dataFee)
+    expect(definition).not.toHaveProperty('preset')
+  },
+)
 
 test('each preset is another chain', () => {
-  const ids = presetNames.map((name) => chainPresets[name].chainId)
+  const ids = [...chainPresets.values()].map(({ chainId }) => chainId)
   expect(new Set(ids).size).toBe(ids.length)
   expect(ids.length).toBeGreaterThanOrEqual(20)
 })
@@ -66,9 +68,7 @@ const [begin, end] = [
 
 /** The presets as a table: what is left empty is as on Ethereum. */
 function table(): string {
-  const rows = presetNames.map((name) => {
-    const preset: ChainPreset = chainPresets[name]
-    const { chainId, facts } = preset
+  const rows = [...chainPresets].map(([name, { chainId, facts }]) => {
     const { pollInterval, finalityDepth, resubmitAfter } = facts
     const { nativeCoin = 'ETH', dataFee = 'none', minimumTip = '' } = facts
     const sizes = [facts.maxBundleGas ?? '', facts.maxBundleBytes ?? '']
