@@ -12,7 +12,7 @@ import { startEmbeddedPostgres } from '../src/db/embedded/embeddedPostgres.js'
 import { migrate } from '../src/db/migrate.js'
 import type { Draft } from '../src/erc4337/draft.js'
 import { claimBudgets } from '../src/paymaster/policy/budget/budget.js'
-import { createPolicies } from '../src/paymaster/policy/managePolicies.js'
+import { policiesOn } from '../test/support/database/policiesOn.js'
 import { loadPolicies } from '../src/paymaster/policy/policies.js'
 import { reserve } from '../src/paymaster/policy/reserve.js'
 import { tankStub, withPaymaster } from '../src/paymaster/sponsoredDraft.js'
@@ -98,7 +98,7 @@ async function bench(database: Database): Promise<Row[]> {
       .select('account_id')
       .where('id', '=', ruled.appId)
       .executeTakeFirstOrThrow()
-    const manage = createPolicies(database)
+    const manage = policiesOn(database)
     const calls = { allow: [{ target: TARGET }] }
     for (const name of ['one', 'two', 'three'])
       await manage.create(account_id, { appId: ruled.appId, name, terms: { budgets, calls } })

@@ -6,7 +6,7 @@ import { MOST_TRIED } from '../base/vocabulary.js'
 import type { Database } from '../db/database.js'
 import type { OperationState } from '../mempool/pool/operations.js'
 import { findDecisionEntry } from '../paymaster/ledger/decisions.js'
-import { createPolicies } from '../paymaster/policy/managePolicies.js'
+import { findPolicy } from '../paymaster/policy/managePolicies.js'
 import { type PolicyTerms, termsSchema } from '../paymaster/policy/policySchema.js'
 import {
   type PastOperation,
@@ -111,8 +111,8 @@ async function policyOf(
   db: Database,
   { accountId, appId, terms, policyId }: TrialRequest,
 ): Promise<TriedPolicy> {
-  const stored =
-    policyId === undefined ? undefined : await createPolicies(db).get(accountId, policyId)
+  const stored = policyId === undefined ? undefined : await findPolicy(db, accountId, policyId)
+  if (policyId !== undefined && stored === undefined) throw new NotFoundError('Policy')
   const drafted = terms ?? (stored && termsSchema.parse(stored.terms))
   if (drafted === undefined) throw new InvalidFieldError('terms', 'or policyId must be there')
   const { name = 'draft' } = stored ?? {}

@@ -1,7 +1,7 @@
 import { type Address, type Hex, parseEther } from 'viem'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Draft } from '../../src/erc4337/draft.js'
-import { createPolicies } from '../../src/paymaster/policy/managePolicies.js'
+import { policiesOn } from '../support/database/policiesOn.js'
 import type { TermsInput } from '../../src/paymaster/policy/policySchema.js'
 import { useSponsoredApp } from '../support/world/sponsoredApp.js'
 import type { SenderKind } from '../support/world/versionChain.js'
@@ -28,7 +28,7 @@ describe(`EntryPoint v${version}`, () => {
       .select('account_id')
       .where('id', '=', appId())
       .executeTakeFirstOrThrow()
-    await createPolicies(database).create(accountId, { appId: appId(), name: 'gate', terms })
+    await policiesOn(database).create(accountId, { appId: appId(), name: 'gate', terms })
   }
 
   const draftOf = async (kind: SenderKind) => (await app.draftOf(kind)).draft

@@ -1,3 +1,4 @@
+import { budgetRoutes, policyRoutes } from '../../paymaster/policy/managePolicies.js'
 import { accountRoutes } from '../../tenants/accounts.js'
 import { appRoutes } from '../../tenants/apps.js'
 import { authTokenRoutes } from '../../tenants/authTokens.js'
@@ -18,7 +19,7 @@ import {
   streamRoutes,
 } from './routes/overview.js'
 import { memberRoutes, sessionRoutes, userRoutes } from './routes/people.js'
-import { budgetRoutes, policyRoutes, policyTrialRoutes } from './routes/policies.js'
+import { policyTrialRoutes } from './routes/policyTrials.js'
 import { refusalRoutes } from './routes/refusals.js'
 import { fundRoutes, tankRoutes } from './routes/tanks.js'
 import { tokenRoutes } from './routes/tokens.js'

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { policyRoutes } from '../../api/admin/routes/policies.js'
+import { policyRoutes } from '../../paymaster/policy/managePolicies.js'
 import { ConfigError } from '../../base/errors/configError.js'
 import { unixNow } from '../../base/unixNow.js'
 import { termsMistakes, termsSchema } from '../../paymaster/policy/policySchema.js'

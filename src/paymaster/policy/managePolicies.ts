@@ -1,125 +1,169 @@
+import { sql } from 'kysely'
 import { z } from 'zod'
-import { NotFoundError } from '../../base/errors/restErrors.js'
 import { InvalidPolicyError } from '../../base/errors/sponsorshipErrors.js'
 import { unixNow } from '../../base/unixNow.js'
 import type { BudgetUnit } from '../../base/vocabulary.js'
 import type { Database, Transaction } from '../../db/database.js'
-import { inTransaction } from '../../db/inTransaction.js'
 import { findApp } from '../../tenants/apps.js'
+import type { AuditChange } from '../../tenants/audit.js'
+import {
+  deleteRow,
+  findRow,
+  insertRow,
+  lockOwner,
+  resource,
+  showRow,
+  updateRow,
+} from '../../tenants/resource.js'
+import { route } from '../../tenants/route.js'
+import { done, id, listOf, name, type Row, time } from '../../tenants/schemas.js'
 import { type CounterUse, readCounterUses } from '../ledger/budgetCounters.js'
 import { bucketsAt, budgetKey, endOf } from './budget/budget.js'
-import {
-  deletePolicy,
-  findPolicy,
-  insertPolicy,
-  listPolicies,
-  measurePolicies,
-  type StoredPolicy,
-  updatePolicy,
-} from './policies.js'
-import type { BudgetSubject } from './policy.js'
-import { type PolicyTerms, type TermsInput, termsMistakes, termsSchema } from './policySchema.js'
+import { type BudgetSubject, budgetSubjects } from './policy.js'
+import { type PolicyTerms, termsMistakes, termsSchema } from './policySchema.js'
 
-const name = z.string().min(1).max(100)
-const position = z.int().min(0).max(1_000_000)
-
-const newPolicySchema = z.strictObject({
-  appId: z.uuid().nullable(),
-  name,
-  active: z.boolean().default(true),
-  position: position.optional(),
-  terms: z.unknown(),
-})
-
-const changeSchema = z.strictObject({
-  name: name.optional(),
-  active: z.boolean().optional(),
-  position: position.optional(),
-  terms: z.unknown().optional(),
-})
-
-/** A policy as users see it, with `terms` as they wrote them. */
-export type PolicyView = {
-  readonly policyId: string
+const policy = z.object({
+  policyId: id,
   /** null = binds all apps of the account */
-  readonly appId: string | null
-  readonly name: string
-  readonly active: boolean
-  readonly position: number
-  readonly terms: TermsInput
-  readonly createdAt: Date
-  readonly updatedAt: Date
+  appId: id.nullable(),
+  name: z.string(),
+  active: z.boolean(),
+  position: z.int(),
+  /** As they were written. */
+  terms: z.record(z.string(), z.unknown()),
+  createdAt: time,
+  updatedAt: time,
+})
+
+const settings = z.strictObject({
+  name,
+  active: z.boolean(),
+  /** Smaller ones are asked first. */
+  position: z.int().min(0).max(1_000_000),
+  terms: termsSchema,
+})
+
+/** A policy as users see it. */
+export type PolicyView = Row<typeof policy>
+
+export const policies = resource({
+  name: 'policy',
+  table: 'policies',
+  shown: policy,
+  columns: { policyId: 'id' },
+})
+
+/** The account's policies in the order in which they apply: of one app, or (null) its own. */
+export async function listPolicies(
+  db: Database,
+  accountId: string,
+  appId?: string | null,
+): Promise<PolicyView[]> {
+  const rows = await db
+    .selectFrom('policies')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .$if(appId !== undefined, (query) =>
+      query.where(sql<boolean>`app_id is not distinct from ${appId ?? null}::uuid`),
+    )
+    .orderBy(sql`app_id nulls first`)
+    .orderBy('position')
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute()
+  return rows.map((row) => showRow(policies, row))
+}
+
+/** undefined = the account has no such policy. */
+export async function findPolicy(
+  db: Database,
+  accountId: string,
+  policyId: string,
+): Promise<PolicyView | undefined> {
+  const row = await findRow(db, policies, { account_id: accountId, id: policyId })
+  return row && showRow(policies, row)
+}
+
+type PolicyChange = {
+  readonly name?: string | undefined
+  readonly active?: boolean | undefined
+  /** Policies with smaller positions apply first; absent in a new one = after all others. */
+  readonly position?: number | undefined
+  /** JSON of policySchema.ts, as it was written. */
+  readonly terms?: unknown
+}
+
+/** Throws InvalidPolicyError. */
+export async function createPolicy(
+  change: AuditChange,
+  accountId: string,
+  {
+    appId,
+    name,
+    active = true,
+    position,
+    terms,
+  }: PolicyChange & Pick<PolicyView, 'appId' | 'name'>,
+): Promise<PolicyView | undefined> {
+  const { trx } = change
+  if (appId !== null && (await findApp(trx, appId))?.accountId !== accountId)
+    throw new InvalidPolicyError('appId', 'is not an active app of the account.')
+  const written = checkTerms(terms, appId)
+  if (!(await lockOwner(trx, 'account', accountId))) return undefined
+  const made = await insertRow(change, policies, {
+    account_id: accountId,
+    app_id: appId,
+    name,
+    active,
+    position: position ?? (await lastPosition(trx, accountId, appId)) + 1,
+    terms: JSON.stringify(written),
+  })
+  await requireRoom(trx, accountId, appId)
+  return made
 }
 
 /**
- * Policies of one account; those of others do not exist here. Input is unchecked JSON. Throws
- * InvalidPolicyError for input that cannot be used, NotFoundError for an unknown id.
+ * Changes the members that are there; terms are replaced whole. Counters of kept budgets stay. undefined = the account
+ * has no such policy. Throws InvalidPolicyError.
  */
-export type Policies = {
-  create(accountId: string, input: unknown): Promise<PolicyView>
-  /** Policies in the order in which they are asked; null = the account's own, undefined = all. */
-  list(accountId: string, appId?: string | null): Promise<readonly PolicyView[]>
-  get(accountId: string, policyId: string): Promise<PolicyView>
-  /** What is used of each budget now. */
-  budgets(accountId: string, policyId: string): Promise<readonly BudgetInUse[]>
-  /**
-   * Changes the members that `input` has; `terms` are replaced whole. Counters of kept budgets
-   * stay.
-   */
-  update(accountId: string, policyId: string, input: unknown): Promise<PolicyView>
-  remove(accountId: string, policyId: string): Promise<void>
+export async function updatePolicy(
+  change: AuditChange,
+  accountId: string,
+  policyId: string,
+  { terms, name, active, position }: PolicyChange,
+): Promise<PolicyView | undefined> {
+  await lockOwner(change.trx, 'account', accountId)
+  const where = { account_id: accountId, id: policyId }
+  const after = await updateRow(change, policies, where, ({ app_id }) => ({
+    ...(name !== undefined && { name }),
+    ...(active !== undefined && { active }),
+    ...(position !== undefined && { position }),
+    ...(terms !== undefined && { terms: JSON.stringify(checkTerms(terms, app_id)) }),
+  }))
+  if (after !== undefined) await requireRoom(change.trx, accountId, after.appId)
+  return after
 }
 
-export function createPolicies(database: Database): Policies {
-  return {
-    async create(accountId, input) {
-      const { position, terms, ...fields } = parse(newPolicySchema, input)
-      if (fields.appId !== null) {
-        const app = await findApp(database, fields.appId)
-        if (app?.accountId !== accountId)
-          throw new InvalidPolicyError('appId', 'is not an active app of the account.')
-      }
-      const policy = { accountId, ...fields, position, terms: checkTerms(terms, fields.appId) }
-      return inTransaction(database, async (trx) => {
-        const stored = await insertPolicy(trx, policy)
-        await requireRoom(trx, stored)
-        return toView(stored)
-      })
-    },
+/** Deletes a policy and its counters. @returns false when the account has no such policy */
+export async function removePolicy(
+  change: AuditChange,
+  accountId: string,
+  policyId: string,
+): Promise<boolean> {
+  if (!(await deleteRow(change, policies, { account_id: accountId, id: policyId }))) return false
+  await change.trx.deleteFrom('budget_counters').where('policy_id', '=', policyId).execute()
+  return true
+}
 
-    async list(accountId, appId) {
-      return (await listPolicies(database, accountId, appId)).map(toView)
-    },
-
-    async get(accountId, policyId) {
-      return toView(required(await findPolicy(database, accountId, policyId)))
-    },
-
-    async budgets(accountId, policyId) {
-      const { terms } = required(await findPolicy(database, accountId, policyId))
-      return budgetsInUse(database, policyId, termsSchema.parse(terms), unixNow())
-    },
-
-    async update(accountId, policyId, input) {
-      const { terms, name, active, position } = parse(changeSchema, input)
-      const { app_id } = required(await findPolicy(database, accountId, policyId))
-      const change = {
-        ...(name !== undefined && { name }),
-        ...(active !== undefined && { active }),
-        ...(position !== undefined && { position }),
-        ...(terms !== undefined && { terms: checkTerms(terms, app_id) }),
-      }
-      return inTransaction(database, async (trx) => {
-        const stored = required(await updatePolicy(trx, accountId, policyId, change))
-        await requireRoom(trx, stored)
-        return toView(stored)
-      })
-    },
-
-    async remove(accountId, policyId) {
-      if (!(await deletePolicy(database, accountId, policyId))) throw new NotFoundError('Policy')
-    },
-  }
+async function lastPosition(
+  trx: Transaction,
+  accountId: string,
+  appId: string | null,
+): Promise<number> {
+  const { rows } = await sql<{ last: number }>`select coalesce(max(position), 0) as last
+    from policies where account_id = ${accountId}
+      and app_id is not distinct from ${appId}::uuid`.execute(trx)
+  return rows[0]?.last ?? 0
 }
 
 /** The most policies that an app, or an account itself, may have. */
@@ -131,13 +175,21 @@ const MAX_POLICIES = 100
  */
 const MAX_TERMS_BYTES = 1_048_576
 
-/** Requires that a policy which the transaction has stored is within the limits of its app or account. */
+/**
+ * Requires that the policies of an app, or of the account itself, are within its limits. The account is locked, so that
+ * changes at the same time are measured one after the other.
+ */
 async function requireRoom(
   trx: Transaction,
-  { account_id, app_id }: Pick<StoredPolicy, 'account_id' | 'app_id'>,
+  accountId: string,
+  appId: string | null,
 ): Promise<void> {
-  const { count, bytes } = await measurePolicies(trx, account_id, app_id)
-  const whose = app_id === null ? 'an account itself' : 'an app'
+  const { rows } = await sql<{ count: number; bytes: bigint }>`select count(*)::integer as count,
+      coalesce(sum(octet_length(terms::text)), 0)::bigint as bytes
+    from policies where account_id = ${accountId}
+      and app_id is not distinct from ${appId}::uuid`.execute(trx)
+  const { count = 0, bytes = 0n } = rows[0] ?? {}
+  const whose = appId === null ? 'an account itself' : 'an app'
   if (count > MAX_POLICIES)
     throw new InvalidPolicyError(
       '',
@@ -159,30 +211,88 @@ function checkTerms(terms: unknown, appId: string | null): unknown {
   throw new InvalidPolicyError(path, `${mistake.message}.`)
 }
 
-function parse<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
-  const result = schema.safeParse(input)
-  if (result.success) return result.data
-  const [issue] = result.error.issues
-  throw new InvalidPolicyError(issue?.path.join('.') ?? '', `${issue?.message ?? 'is malformed'}.`)
+/** The terms of a body as they were sent, which is how they are stored: not what the schema understood. */
+function writtenTerms(raw: unknown): unknown {
+  return typeof raw === 'object' && raw !== null && 'terms' in raw ? raw.terms : undefined
 }
 
-function required(policy: StoredPolicy | undefined): StoredPolicy {
-  if (policy === undefined) throw new NotFoundError('Policy')
-  return policy
-}
+/** Rules and budgets, of the account or of one app. */
+export const policyRoutes = [
+  route('GET /policies', {
+    command: 'list',
+    summary: 'The policies of the account, in order of evaluation',
+    role: 'viewer',
+    query: z.strictObject({ appId: id.optional() }),
+    answer: listOf(policy),
+    run: ({ context, accountId, query: { appId } }) =>
+      listPolicies(context.database, accountId, appId),
+  }),
+  route('POST /policies', {
+    command: 'create',
+    summary: 'Create a policy of an app, or (appId null) of the account',
+    role: 'admin',
+    status: 201,
+    body: settings.partial().extend({ appId: id.nullable(), name }),
+    answer: policy,
+    run: ({ change, accountId, body, raw }) =>
+      change((audit) => createPolicy(audit, accountId, { ...body, terms: writtenTerms(raw) })),
+  }),
+  route('GET /policies/{policyId}', {
+    command: 'show',
+    summary: 'One policy',
+    role: 'viewer',
+    answer: policy,
+    run: ({ context, accountId, params: { policyId } }) =>
+      findPolicy(context.database, accountId, policyId),
+  }),
+  route('PATCH /policies/{policyId}', {
+    command: 'edit',
+    summary: 'Change a policy; terms are replaced as a whole, counters of unchanged budgets stay',
+    role: 'admin',
+    body: settings.partial(),
+    answer: policy,
+    run: ({ change, accountId, params: { policyId }, body, raw }) =>
+      change((audit) =>
+        updatePolicy(audit, accountId, policyId, { ...body, terms: writtenTerms(raw) }),
+      ),
+  }),
+  route('DELETE /policies/{policyId}', {
+    command: 'delete',
+    summary: 'Delete a policy with its counters',
+    role: 'admin',
+    answer: done,
+    run: ({ change, accountId, params: { policyId } }) =>
+      change((audit) => removePolicy(audit, accountId, policyId)),
+  }),
+]
 
-function toView(stored: StoredPolicy): PolicyView {
-  return {
-    policyId: stored.id,
-    appId: stored.app_id,
-    name: stored.name,
-    active: stored.active,
-    position: stored.position,
-    terms: stored.terms as TermsInput,
-    createdAt: stored.created_at,
-    updatedAt: stored.updated_at,
-  }
-}
+/** In the unit: wei, millionths of a USD, or operations. */
+const amount = z.string()
+
+export const budgetRoutes = [
+  route('GET /policies/{policyId}/budgets', {
+    summary: 'The current use of each budget of a policy, by subject',
+    role: 'viewer',
+    answer: listOf(
+      z.object({
+        per: z.enum(budgetSubjects),
+        unit: z.enum(['wei', 'usd', 'count']),
+        window: z.string(),
+        limit: amount,
+        /** Unix seconds; 0 = the window has no beginning. */
+        since: z.int(),
+        /** Unix seconds: when the window begins anew; null = it moves, or never ends. */
+        until: z.int().nullable(),
+        /** The ten that used most: reserved or settled, and of that settled. */
+        subjects: z.array(z.object({ subject: z.string(), used: amount, settled: amount })),
+      }),
+    ),
+    async run({ context: { database }, accountId, params: { policyId } }) {
+      const found = await findPolicy(database, accountId, policyId)
+      return found && budgetsInUse(database, policyId, termsSchema.parse(found.terms), unixNow())
+    },
+  }),
+]
 
 /** A budget of a policy and what is used of it. Amounts in the unit: wei, millionths of a USD, operations. */
 type BudgetInUse = {

@@ -8,12 +8,12 @@ import { runChecks } from '../../../src/cli/check/runChecks.js'
 import { deployDevContracts } from '../../../src/cli/devnet/deployDevContracts.js'
 import { devKey } from '../../../src/cli/devnet/devKeys.js'
 import { devTokens } from '../../../src/cli/devnet/devTokens.js'
-import { insertPolicy } from '../../../src/paymaster/policy/policies.js'
 import { requireMasterKey } from '../../../src/tenants/masterKey.js'
 import { createWebhooks } from '../../../src/webhooks/manage.js'
 import { testActor } from '../../support/actor.js'
 import { startChangedNode } from '../../support/chain/changedNode.js'
 import { type Anvil, startAnvil } from '../../support/chain/startAnvil.js'
+import { policiesOn } from '../../support/database/policiesOn.js'
 import { chainId, useChain } from '../../support/chain/useChain.js'
 import { createApp } from '../../support/database/createApp.js'
 import { useDatabase } from '../../support/database/database.js'
@@ -135,14 +135,15 @@ test('an app whose tank pays senders without bound is named, until its policies 
     (await check(environmentOf())).some(
       ({ level, text }) => level === 'warning' && text.includes(`app ${appId} has a tank, and its`),
     )
-  const policy = { accountId, name: 'x', active: true, position: undefined }
+  const add = (owner: string | null, per: string) =>
+    policiesOn(database).create(accountId, { appId: owner, name: 'x', terms: budget(per) })
   const budget = (per: string) => ({ budgets: [{ per, limit: { wei: '1' }, window: 'day' }] })
   expect(await warned()).toBe(true)
-  await insertPolicy(database, { ...policy, appId, terms: budget('sender') })
+  await add(appId, 'sender')
   expect(await warned()).toBe(false)
-  await insertPolicy(database, { ...policy, appId, terms: budget('app') })
+  await add(appId, 'app')
   expect(await warned()).toBe(true)
-  await insertPolicy(database, { ...policy, appId: null, terms: budget('sender') })
+  await add(null, 'sender')
   expect(await warned()).toBe(false)
   await database.deleteFrom('tanks').where('app_id', '=', appId).execute()
 })

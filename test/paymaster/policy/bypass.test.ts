@@ -23,7 +23,7 @@ import type { Operation } from '../../../src/erc4337/operation.js'
 import { listDecisions } from '../../../src/paymaster/ledger/decisions.js'
 import { findTank } from '../../../src/paymaster/ledger/tanks.js'
 import { listWebhookCalls } from '../../../src/paymaster/ledger/webhookCalls.js'
-import { createPolicies } from '../../../src/paymaster/policy/managePolicies.js'
+import { policiesOn } from '../../support/database/policiesOn.js'
 import type { TermsInput } from '../../../src/paymaster/policy/policySchema.js'
 import { signSponsorship } from '../../../src/paymaster/sponsor/signSponsorship.js'
 import type { SponsorshipRequest, SponsorshipResult } from '../../../src/paymaster/sponsorship.js'
@@ -73,7 +73,7 @@ beforeEach(async () => {
 })
 
 function policy(terms: TermsInput) {
-  return createPolicies(database()).create(accountId, { appId, name: 'gate', terms })
+  return policiesOn(database()).create(accountId, { appId, name: 'gate', terms })
 }
 
 async function newDraft(callData?: Hex) {

@@ -8,7 +8,7 @@ import { counterName } from '../../../src/paymaster/ledger/budgetCounters.js'
 import { settleLedger, undoLedger } from '../../../src/paymaster/ledger/ledger.js'
 import type { ReservationSlot } from '../../../src/paymaster/ledger/reservations.js'
 import type { ClaimDecision } from '../../../src/paymaster/policy/decideReservation.js'
-import { createPolicies } from '../../../src/paymaster/policy/managePolicies.js'
+import { policiesOn } from '../../support/database/policiesOn.js'
 import type { TermsInput } from '../../../src/paymaster/policy/policySchema.js'
 import { toMicroUsd } from '../../../src/paymaster/policy/price.js'
 import { createRandom, type Random } from '../../evm/random.js'
@@ -264,7 +264,7 @@ async function storm(seed: number): Promise<{ granted: number; refused: number }
     .executeTakeFirstOrThrow()
   apps.push(second.id)
 
-  const manage = createPolicies(database())
+  const manage = policiesOn(database())
   const made: { id: string; appId: string | null; name: string; terms: TermsInput }[] = []
   for (const appId of [null, ...apps, ...apps]) {
     const terms = randomTerms(random, appId === null)

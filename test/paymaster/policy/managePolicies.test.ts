@@ -11,7 +11,8 @@ import {
 import { grantedFees, putGrants } from '../../../src/paymaster/ledger/grants.js'
 import { settleLedger } from '../../../src/paymaster/ledger/ledger.js'
 import { evaluateRequest } from '../../../src/paymaster/policy/evaluatePolicies.js'
-import { createPolicies, type Policies } from '../../../src/paymaster/policy/managePolicies.js'
+import { policyRoutes } from '../../../src/paymaster/policy/managePolicies.js'
+import { type Policies, policiesOn } from '../../support/database/policiesOn.js'
 import { loadPolicies } from '../../../src/paymaster/policy/policies.js'
 import { prune } from '../../../src/records/startRetention.js'
 import { createApp } from '../../support/database/createApp.js'
@@ -31,7 +32,7 @@ let appId = ''
 let accountId = ''
 let policies: Policies
 beforeEach(async () => {
-  policies = createPolicies(database())
+  policies = policiesOn(database())
   appId = await createApp(database())
   accountId = await accountOf(appId)
 })
@@ -89,13 +90,18 @@ describe('policies', () => {
       { terms: { budgets: [{ per: 'account', limit: { count: 1 } }] } },
       /account/,
     ],
-    ['an empty name', { name: '' }, /^name/],
-    ['an unknown member', { foo: 1 }, /foo/],
   ])('with %s are refused', async (_, given, message) => {
-    const input = { appId, name: 'x', terms: {}, ...given }
+    const input = { appId, name: 'x', ...given }
     const refused = policies.create(accountId, input)
     await expect(refused).rejects.toThrow(InvalidPolicyError)
     await expect(refused).rejects.toThrow(message)
+  })
+
+  test('with an empty name or an unknown member are refused by the schema of the request', () => {
+    const body = policyRoutes.find(({ method }) => method === 'POST')?.body
+    expect(body?.safeParse({ appId, name: 'x', terms: {} }).success).toBe(true)
+    for (const wrong of [{ name: '' }, { foo: 1 }])
+      expect(body?.safeParse({ appId, name: 'x', terms: {}, ...wrong }).success).toBe(false)
   })
 
   test('change in part, and are gone when removed', async () => {

@@ -8,7 +8,6 @@ import { emitEvent } from '../../../src/db/events.js'
 import { inTransaction } from '../../../src/db/inTransaction.js'
 import { toJson } from '../../../src/db/json.js'
 import { recordRefusedDecision } from '../../../src/paymaster/ledger/decisions.js'
-import { insertPolicy } from '../../../src/paymaster/policy/policies.js'
 import { putInvitation } from '../../../src/tenants/people/invitations.js'
 import type { Tenant } from '../http/useAdmin.js'
 import { storeUser } from './storeUser.js'
@@ -49,14 +48,18 @@ export async function fillTenant(db: Database, tenant: Tenant): Promise<TenantOb
     .values({ app_id, url: 'https://dapp.example/', event_types: [...eventTypes], secret })
     .returning('id')
     .executeTakeFirstOrThrow()
-  const { id: policyId } = await insertPolicy(db, {
-    accountId: tenant.accountId,
-    appId: app_id,
-    name: 'policy',
-    active: true,
-    position: undefined,
-    terms: {},
-  })
+  const policy = await db
+    .insertInto('policies')
+    .values({
+      account_id: tenant.accountId,
+      app_id,
+      name: 'policy',
+      active: true,
+      position: 1,
+      terms: '{}',
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
   const token = await db
     .insertInto('auth_tokens')
     .values({
@@ -88,7 +91,7 @@ export async function fillTenant(db: Database, tenant: Tenant): Promise<TenantOb
     keyId: key.id,
     tankId: tank.id,
     webhookId: webhook.id,
-    policyId,
+    policyId: policy.id,
     chainId: '31337',
     decisionId: await storeCall(db, app_id, webhook.id),
     subscriptionId: subscription.id,

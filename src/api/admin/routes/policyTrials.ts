@@ -1,12 +1,10 @@
 import { z } from 'zod'
-import { defined } from '../../../base/defined.js'
 import { RateLimitError } from '../../../base/errors/limitErrors.js'
 import { unixNow } from '../../../base/unixNow.js'
 import { MOST_TRIED } from '../../../base/vocabulary.js'
 import type { Draft } from '../../../erc4337/draft.js'
 import type { EntryPoint } from '../../../erc4337/entryPoint.js'
-import { createPolicies, type PolicyView } from '../../../paymaster/policy/managePolicies.js'
-import { budgetSubjects } from '../../../paymaster/policy/policy.js'
+import { listPolicies, type PolicyView } from '../../../paymaster/policy/managePolicies.js'
 import { termsMistakes, termsSchema } from '../../../paymaster/policy/policySchema.js'
 import { termsWarnings } from '../../../paymaster/policy/termsWarnings.js'
 import type { TriedOperation } from '../../../paymaster/policy/tryPolicy.js'
@@ -15,34 +13,13 @@ import {
   type TriedRecord,
   tryOnRecords,
 } from '../../../records/tryOnRecords.js'
-import { address, done, hash, id, listOf, name, time } from '../../../tenants/schemas.js'
+import { address, hash, id } from '../../../tenants/schemas.js'
 import { route } from '../../adminContext.js'
 import { decodeEntryPoint } from '../../dialects/decode/entryPoint.js'
 import { decodePartialOperation } from '../../dialects/decode/operation.js'
 import { inferEntryPoint } from '../../dialects/decode/paymasterRequest.js'
 import type { DecodeContext } from '../../dialects/decode/values.js'
 import { servedChain } from './chains.js'
-
-const policy = z.object({
-  policyId: id,
-  /** null = binds all apps of the account */
-  appId: id.nullable(),
-  name: z.string(),
-  active: z.boolean(),
-  position: z.int(),
-  /** As they were written. */
-  terms: z.record(z.string(), z.unknown()),
-  createdAt: time,
-  updatedAt: time,
-})
-
-const settings = z.strictObject({
-  name,
-  active: z.boolean(),
-  /** Smaller ones are asked first. */
-  position: z.int().min(0).max(1_000_000),
-  terms: termsSchema,
-})
 
 const against = z.union([
   /** The newest so many operations of the app. */
@@ -90,89 +67,6 @@ const item = z.object({
 /** Of a member of the terms; an empty path = of all of them. */
 const finding = z.object({ path: z.string(), message: z.string() })
 
-/** In the unit: wei, millionths of a USD, or operations. */
-const amount = z.string()
-
-/** Terms are stored as they were written, so what the schema understood is not what goes on. */
-function asWritten(body: object, raw: unknown): object {
-  return {
-    ...defined(body),
-    ...(typeof raw === 'object' && raw !== null && 'terms' in raw && { terms: raw.terms }),
-  }
-}
-
-function entryOf(accountId: string, { policyId, appId }: PolicyView) {
-  return {
-    objectId: policyId,
-    accountId,
-    appId,
-  }
-}
-
-/** Rules and budgets, of the account or of one app. */
-export const policyRoutes = [
-  route('GET /policies', {
-    command: 'list',
-    summary: 'The policies of the account, in order of evaluation',
-    role: 'viewer',
-    query: z.strictObject({ appId: id.optional() }),
-    answer: listOf(policy),
-    run: ({ context, accountId, query: { appId } }) =>
-      createPolicies(context.database).list(accountId, appId),
-  }),
-  route('POST /policies', {
-    command: 'create',
-    summary: 'Create a policy of an app, or (appId null) of the account',
-    role: 'admin',
-    status: 201,
-    body: settings.partial().extend({ appId: id.nullable(), name }),
-    answer: policy,
-    run: ({ change, accountId, body, raw }) =>
-      change(async ({ trx, record }) => {
-        const after = await createPolicies(trx).create(accountId, asWritten(body, raw))
-        await record({ action: 'policy.create', ...entryOf(accountId, after), after })
-        return after
-      }),
-  }),
-  route('GET /policies/{policyId}', {
-    command: 'show',
-    summary: 'One policy',
-    role: 'viewer',
-    answer: policy,
-    run: ({ context, accountId, params: { policyId } }) =>
-      createPolicies(context.database).get(accountId, policyId),
-  }),
-  route('PATCH /policies/{policyId}', {
-    command: 'edit',
-    summary: 'Change a policy; terms are replaced as a whole, counters of unchanged budgets stay',
-    role: 'admin',
-    body: settings.partial(),
-    answer: policy,
-    run: ({ change, accountId, params: { policyId }, body, raw }) =>
-      change(async ({ trx, record }) => {
-        const policies = createPolicies(trx)
-        const before = await policies.get(accountId, policyId)
-        const after = await policies.update(accountId, policyId, asWritten(body, raw))
-        await record({ action: 'policy.update', ...entryOf(accountId, after), before, after })
-        return after
-      }),
-  }),
-  route('DELETE /policies/{policyId}', {
-    command: 'delete',
-    summary: 'Delete a policy with its counters',
-    role: 'admin',
-    answer: done,
-    run: ({ change, accountId, params: { policyId } }) =>
-      change(async ({ trx, record }) => {
-        const policies = createPolicies(trx)
-        const before = await policies.get(accountId, policyId)
-        await policies.remove(accountId, policyId)
-        await record({ action: 'policy.delete', ...entryOf(accountId, before), before })
-        return true
-      }),
-  }),
-]
-
 /** The most mistakes that an answer lists; the terms may hold 10,000 senders. */
 const MOST_MISTAKES = 100
 
@@ -205,7 +99,7 @@ export const policyTrialRoutes = [
         return { valid: false, errors: errors.slice(0, MOST_MISTAKES), warnings: [] }
       const policies =
         of === 'app' && place.appId !== undefined
-          ? await createPolicies(context.database).list(accountId, place.appId)
+          ? await listPolicies(context.database, accountId, place.appId)
           : []
       const around = {
         now: unixNow(),
@@ -377,26 +271,3 @@ function costOf(draft: Draft, entryPoint: EntryPoint): bigint | undefined {
     paymaster: entryPoint.address,
   })
 }
-
-export const budgetRoutes = [
-  route('GET /policies/{policyId}/budgets', {
-    summary: 'The current use of each budget of a policy, by subject',
-    role: 'viewer',
-    answer: listOf(
-      z.object({
-        per: z.enum(budgetSubjects),
-        unit: z.enum(['wei', 'usd', 'count']),
-        window: z.string(),
-        limit: amount,
-        /** Unix seconds; 0 = the window has no beginning. */
-        since: z.int(),
-        /** Unix seconds: when the window begins anew; null = it moves, or never ends. */
-        until: z.int().nullable(),
-        /** The ten that used most: reserved or settled, and of that settled. */
-        subjects: z.array(z.object({ subject: z.string(), used: amount, settled: amount })),
-      }),
-    ),
-    run: ({ context: { database }, accountId, params }) =>
-      createPolicies(database).budgets(accountId, params.policyId),
-  }),
-]
