@@ -219,10 +219,10 @@ export async function dropExpired(
             || ', a bundle must be valid until ' || ${timeText(last.timestamp)}::text
           when ${isLateBlock} then 'ends too soon to be bundled: valid until block ' || valid_until_block
             || ', a bundle must be valid until block ' || ${last.number}::bigint
-          else 'no bundle took it in ' || ${maxAge}::int
+          else 'no bundle took it in ' || ${maxAge}::float8
             || ' seconds; send it again with higher fees' end
       where chain_id = ${chainId} and state = 'pooled'
-        and (${hasEnded} or received_at < now() - make_interval(secs => ${maxAge}::int))
+        and (${hasEnded} or received_at < now() - make_interval(secs => ${maxAge}::float8))
       returning hash`.execute(trx)
     const expired = rows.map(({ hash }) => hash)
     const hashes = [...expired, ...(await dropSuccessors(trx, chainId, expired))]
