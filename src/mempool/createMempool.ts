@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Hex } from 'viem'
 import { createBatcher } from '../base/createBatcher.js'
@@ -266,6 +267,8 @@ function createAnnouncer(database: Database, chainId: number, logger: Logger): (
   const run = async (): Promise<void> => {
     running = true
     while (requested) {
+      // Admissions of one commit hear of it one after the other.
+      await setImmediate()
       requested = false
       try {
         await announceOperations(database, chainId)

@@ -1,4 +1,4 @@
-import { greatest } from '../base/bigints.js'
+import { greatest, smallest } from '../base/bigints.js'
 import type { EntryPoint, Failure } from '../erc4337/entryPoint.js'
 import type { Operation } from '../erc4337/operation.js'
 import type { GasBounds, MeasureResult } from './engine.js'
@@ -53,9 +53,12 @@ export type TrialSearch = LimitSearch & {
   readonly suffices: (observed: Observation) => boolean
 }
 
+/** The runs from which searches begin; see `measureSteps`. */
+export type RunName = 'ample' | 'likely' | 'realistic'
+
 type MeasureRun = {
   readonly kind: 'run'
-  readonly name: 'ample' | 'realistic'
+  readonly name: RunName
   readonly limits: TrialLimits
   readonly extent: Extent
 }
@@ -76,8 +79,9 @@ type Subject = {
  * uses less has swallowed a call that ran out of gas. Each limit lies at most 1.6 % (and 64 gas) above the
  * smallest.
  *
- * Verification is measured under realistic limits: whether an account must pay a prefund depends on
- * them. The limits in `op` are ignored; `bounds.postOp` is kept as it is.
+ * The second run has limits close to the need of both verification and call. Verification is measured there, because
+ * whether an account must pay a prefund depends on the limits; and mostly its limit of the call is the answer. So an
+ * operation without paymaster usually takes three runs. The limits in `op` are ignored; `bounds.postOp` is kept as it is.
  */
 export function* measureSteps(subject: Subject, bounds: GasBounds): Steps<MeasureResult> {
   const { entryPoint } = subject
@@ -88,13 +92,20 @@ export function* measureSteps(subject: Subject, bounds: GasBounds): Steps<Measur
   if (refused !== undefined) return refused
 
   const { observed } = first
-  const bound = { ceiling: call, own: ownCall }
+  const likely = likelyLimits(subject, ample, observed)
+  const second = yield* run('likely', likely, 'execution')
+  const isValid = second.observed.validated !== undefined
+  const tried = isValid ? { limit: likely.call, end: second.observed.call } : undefined
+  const bound = { ceiling: call, own: ownCall, tried }
   const callGasLimit = yield* callLimit(observed, 'call', bound, (limit) => ({
     ...ample,
     call: limit,
   }))
   const limits = { ...ample, call: callGasLimit }
-  const realistic = yield* verifyRealistically(subject, limits, first)
+  const closer = { ...likely, call: callGasLimit }
+  const isCloser = isValid && callGasLimit <= likely.call
+  const measured = isCloser ? second : yield* run('realistic', closer, 'validation')
+  const realistic = verificationOf(subject, [closer, measured], [limits, first])
   const verificationGas = yield* verificationLimits(subject, realistic)
   const narrow = { ...limits, ...verificationGas }
   const isFixed = postOp !== verification
@@ -139,22 +150,33 @@ function refusedBy({ refuse }: Subject, run: MeasuredRun): MeasureResult | undef
   return { outcome: 'refused', failure: refuse(run.output) }
 }
 
+/** The limit of a call that a run has tried, and how the call ended. */
+type TriedCall = { readonly limit: bigint; readonly end: CallEnd | undefined }
+
 /** The smallest limit of the account's call or of postOp, in gas; 0 when the call is not made. */
 function* callLimit(
   observed: Observation,
   name: 'call' | 'postOp',
-  bound: Pick<LimitSearch, 'ceiling' | 'own'>,
+  {
+    ceiling,
+    own,
+    tried,
+  }: Pick<LimitSearch, 'ceiling' | 'own'> & { readonly tried?: TriedCall | undefined },
   limitsAt: (limit: bigint) => TrialLimits,
 ): Steps<bigint> {
   const ample = observed[name]
   if (ample === undefined) return 0n
   const used = BigInt(ample.gasUsed)
+  const tolerance = tolerated(used)
+  const sufficed = tried !== undefined && endsAs(tried.end, ample)
+  const floor = tried && !sufficed ? tried.limit : used - 1n
   return yield* search({
-    ...bound,
+    own,
     name,
-    floor: used - 1n,
-    guess: used,
-    tolerance: tolerated(used),
+    floor,
+    ceiling: tried && sufficed ? tried.limit : ceiling,
+    guess: floor + tolerance,
+    tolerance,
     extent: 'execution',
     limitsAt,
     suffices: (trial) => endsAs(trial[name], ample),
@@ -173,19 +195,30 @@ type Verification = {
   readonly used: bigint
 }
 
-/** Verification under limits close to its need; under `limits` when these do not suffice. */
-function* verifyRealistically(
-  { op }: Subject,
-  limits: TrialLimits,
-  first: MeasuredRun,
-): Steps<Verification> {
-  const used = verificationUsed(first.observed, op) ?? 0n
+/** Limits close to the need of both verification and call, as they are under ample limits. */
+function likelyLimits({ op }: Subject, ample: TrialLimits, observed: Observation): TrialLimits {
+  const used = verificationUsed(observed, op) ?? 0n
   const likely = used + used / 16n + 4096n
-  const closer = { ...limits, verification: likely, paymasterVerification: likely }
-  const second = yield* run('realistic', closer, 'validation')
-  const usedNow = verificationUsed(second.observed, op)
-  if (usedNow === undefined) return { limits, run: first, used }
-  return { limits: closer, run: second, used: usedNow }
+  const called = BigInt(observed.call?.gasUsed ?? 0)
+  // What a call inside of it must leave over (EIP-150) mostly fits into the tolerance.
+  const call = observed.call ? smallest(called - 1n + tolerated(called), ample.call) : 0n
+  return {
+    ...ample,
+    call,
+    verification: likely,
+    paymasterVerification: likely,
+  }
+}
+
+/** Verification under the closer limits; under the others when those do not suffice. */
+function verificationOf(
+  { op }: Subject,
+  [closer, run]: readonly [TrialLimits, MeasuredRun],
+  [limits, first]: readonly [TrialLimits, MeasuredRun],
+): Verification {
+  const used = verificationUsed(run.observed, op)
+  if (used !== undefined) return { limits: closer, run, used }
+  return { limits, run: first, used: verificationUsed(first.observed, op) ?? 0n }
 }
 
 function verificationUsed({ validated }: Observation, op: Operation): bigint | undefined {
@@ -196,7 +229,7 @@ function* verificationLimits(
   { entryPoint, op }: Subject,
   { limits, run: { observed }, used }: Verification,
 ): Steps<Pick<TrialLimits, 'verification' | 'paymasterVerification'>> {
-  const smallest = (
+  const smallestOf = (
     wanted: Pick<TrialSearch, 'name' | 'floor' | 'ceiling' | 'guess' | 'limitsAt'>,
   ) =>
     search({
@@ -211,15 +244,15 @@ function* verificationLimits(
   const account = BigInt(observed.accountGas)
   const paymaster = BigInt(observed.paymasterGas)
   const isSeparate = hasPaymasterLimits(entryPoint, op)
-  const verification = yield* smallest({
+  const verification = yield* smallestOf({
     name: 'verification',
-    floor: account - 1n,
+    floor: isSeparate ? account - 1n : greatest(account - 1n, used - END_OF_VALIDATION),
     ceiling: limits.verification,
     guess: isSeparate ? used - paymaster - PAYMASTER_OVERHEAD : used,
     limitsAt: (limit) => ({ ...limits, verification: limit }),
   })
   if (!isSeparate) return { verification, paymasterVerification: 0n }
-  const paymasterVerification = yield* smallest({
+  const paymasterVerification = yield* smallestOf({
     name: 'paymasterVerification',
     floor: paymaster - 1n,
     ceiling: limits.paymasterVerification,
@@ -231,6 +264,12 @@ function* verificationLimits(
 
 /** gas of the EntryPoint itself that paymasterVerificationGasLimit bounds too: for the first guess. */
 const PAYMASTER_OVERHEAD = 9_700n
+
+/**
+ * More gas than an EntryPoint takes between its check of verificationGasLimit (AA26, AA40 in v0.6) and the gas of verification that it
+ * notes: without a paymaster that has a limit of its own, so much less does not suffice.
+ */
+const END_OF_VALIDATION = 512n
 
 /** The tolerance (gas) of a search for a limit of a call that used this much. */
 function tolerated(used: bigint): bigint {

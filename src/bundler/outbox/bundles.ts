@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import type { Address, Hex } from 'viem'
-import { compareBigints } from '../../base/bigints.js'
 import { Lru } from '../../base/lru.js'
 import type { Database } from '../../db/database.js'
 import type { Schema } from '../../db/schema.generated.js'
@@ -79,6 +78,7 @@ async function bundlesWhere(
       (join) => join.onTrue(),
     )
     .select(['b.id', 'b.kind', 'b.entry_point', 'b.executor', 'b.nonce', 'b.operation_count'])
+    .select('b.state')
     .select(['inside.waiting', 'inside.cancel', 't.noop', 't.max_cost'])
     .select(['inside.valid_until', 'inside.valid_until_block', 'b.relayed_from'])
     .select(['t.hash', 't.max_fee_per_gas', 't.max_priority_fee_per_gas'])
@@ -105,7 +105,8 @@ async function bundlesWhere(
       id: row.id,
       kind: row.kind,
       operationCount: row.operation_count,
-      waitingCount: Number(row.waiting ?? 0),
+      // Nothing is to be done about the operations of a settled one, which are where they belong.
+      waitingCount: row.state === 'signed' ? Number(row.waiting ?? 0) : row.operation_count,
       cancelRequested: row.cancel ?? false,
       validUntil: Number(row.valid_until ?? 0),
       validUntilBlock: row.valid_until_block ?? 0n,
@@ -137,22 +138,19 @@ export async function viewOpen(db: Database, chainId: number): Promise<OpenView>
  * The bundles that were open at some time since `view`, in nonce order: those of the lanes as the chain was then. One that
  * the index has settled meanwhile still counts for nonce and money, as it does in that state of the chain.
  */
-export async function openSince(
+export function openSince(
   db: Database,
   chainId: number,
   { open, newest }: OpenView,
 ): Promise<OpenBundle[]> {
-  const now = await openBundles(db, chainId)
-  // Read after the open ones: a bundle that is settled in between is in both, and not in none.
-  // One that we have abandoned meanwhile does free its nonce.
   const ids = open.map(({ id }) => id)
-  const isSettled = sql<boolean>`(b.id > ${newest} or b.id = any(${ids}::bigint[]))
-    and b.state not in ('signed', 'abandoned')`
-  const settled = await bundlesWhere(db, chainId, isSettled)
-  // Nothing is to be done about its operations, which are where they belong.
-  const done = settled.map((each) => ({ ...each, waitingCount: each.operationCount }))
-  const byId = new Map([...done, ...now].map((bundle) => [bundle.id, bundle]))
-  return [...byId.values()].sort((a, b) => compareBigints(a.nonce, b.nonce))
+  // One that we have abandoned meanwhile does free its nonce.
+  return bundlesWhere(
+    db,
+    chainId,
+    sql<boolean>`(b.state = 'signed' or (b.id > ${newest} and b.state <> 'abandoned')
+      or (b.id = any(${ids}::bigint[]) and b.state <> 'abandoned'))`,
+  )
 }
 
 /** The signed bytes of a transaction that carried operations, and its bundle; undefined when it is not ours. */

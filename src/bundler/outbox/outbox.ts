@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type Expression, sql } from 'kysely'
 import type { Address, Hex } from 'viem'
 import { faultPoint } from '../../base/faults.js'
 import type { Database, Transaction } from '../../db/database.js'
@@ -34,17 +34,24 @@ export async function storeBundle(
   attempt: NewAttempt,
   hashes: readonly Hex[],
 ): Promise<bigint | undefined> {
-  const { chainId } = bundle
+  const { chainId, kind, entryPoint, executor, nonce, relayedFrom = null } = bundle
+  const operationCount = kind === 'operations' ? hashes.length : 0
+  const claim = kind === 'return' ? claimSurpluses : claimOperations
+  const id = sql<bigint>`(select id from bundle)`
+  rememberRaw(attempt)
   try {
     return await database.transaction().execute(async (trx) => {
-      const operationCount = bundle.kind === 'operations' ? hashes.length : 0
-      const id = await insertBundle(trx, bundle, operationCount)
-      await insertAttempt(trx, chainId, id, attempt)
-      const claim = bundle.kind === 'return' ? claimSurpluses : claimOperations
-      const claimed = hashes.length > 0 ? await claim(trx, chainId, hashes, id) : 0
-      if (claimed < hashes.length) throw new Superseded()
+      const { rows } = await sql<{ id: bigint; claimed: bigint }>`with bundle as (
+          insert into bundles (chain_id, kind, entry_point, executor, nonce, operation_count, state, relayed_from)
+          values (${chainId}, ${kind}, ${entryPoint}, ${executor}, ${nonce}, ${operationCount}, 'signed', ${relayedFrom})
+          returning id
+        ), attempt as (${insertAttempt(chainId, id, attempt)}),
+        claimed as (${claim(chainId, hashes, id)})
+        select id, (select count(*) from claimed) as claimed from bundle`.execute(trx)
+      const [stored] = rows
+      if (stored === undefined || stored.claimed < hashes.length) throw new Superseded()
       faultPoint('bundle:claimed')
-      return id
+      return stored.id
     })
   } catch (error) {
     if (error instanceof Superseded) return undefined
@@ -61,7 +68,8 @@ export function storeAttempt(
 ): Promise<boolean> {
   return database.transaction().execute(async (trx) => {
     if (!(await holdOpen(trx, bundleId))) return false
-    await insertAttempt(trx, chainId, bundleId, attempt)
+    rememberRaw(attempt)
+    await insertAttempt(chainId, sql<bigint>`${bundleId}::bigint`, attempt).execute(trx)
     return true
   })
 }
@@ -201,58 +209,16 @@ async function takeOut(
   return rows.map(({ hash }) => hash)
 }
 
-async function insertBundle(
-  trx: Transaction,
-  bundle: NewBundle,
-  operationCount: number,
-): Promise<bigint> {
-  const { id } = await trx
-    .insertInto('bundles')
-    .values({
-      chain_id: BigInt(bundle.chainId),
-      kind: bundle.kind,
-      entry_point: bundle.entryPoint,
-      executor: bundle.executor,
-      nonce: bundle.nonce,
-      operation_count: operationCount,
-      state: 'signed',
-      transaction_hash: null,
-      relayed_from: bundle.relayedFrom ?? null,
-    })
-    .returning('id')
-    .executeTakeFirstOrThrow()
-  return id
-}
-
 /**
- * Stores a transaction of a bundle. The same operations at the same fees make the same bytes again when the bundle
- * that had them first was refused or abandoned: they are those of the newer bundle then.
+ * The statement that stores a transaction of a bundle. The same operations at the same fees make the same bytes again
+ * when the bundle that had them first was refused or abandoned: they are those of the newer bundle then.
  */
-async function insertAttempt(
-  db: Database,
-  chainId: number,
-  bundleId: bigint,
-  attempt: NewAttempt,
-): Promise<void> {
-  rememberRaw(attempt)
-  await db
-    .insertInto('bundle_transactions')
-    .values({
-      chain_id: BigInt(chainId),
-      hash: attempt.hash,
-      bundle_id: bundleId,
-      raw: attempt.raw,
-      max_fee_per_gas: attempt.maxFeePerGas,
-      max_priority_fee_per_gas: attempt.maxPriorityFeePerGas,
-      max_cost: attempt.maxCost,
-      noop: attempt.noop,
-    })
-    .onConflict((known) =>
-      known
-        .columns(['chain_id', 'hash'])
-        .doUpdateSet({ bundle_id: bundleId, created_at: sql<Date>`now()` }),
-    )
-    .execute()
+function insertAttempt(chainId: number, bundleId: Expression<bigint>, attempt: NewAttempt) {
+  const { hash, raw, maxFeePerGas, maxPriorityFeePerGas, maxCost, noop } = attempt
+  return sql`insert into bundle_transactions (chain_id, hash, bundle_id, raw, max_fee_per_gas,
+      max_priority_fee_per_gas, max_cost, noop)
+    values (${chainId}, ${hash}, ${bundleId}, ${raw}, ${maxFeePerGas}, ${maxPriorityFeePerGas}, ${maxCost}, ${noop})
+    on conflict (chain_id, hash) do update set bundle_id = excluded.bundle_id, created_at = now()`
 }
 
 /** Thrown to roll the transaction back. */

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type Expression, sql } from 'kysely'
 import type { Address, Hex } from 'viem'
 import type { Database, Transaction } from '../../db/database.js'
 
@@ -72,17 +72,15 @@ export async function mostOwed(
   return rows[0]
 }
 
-/** Gives surpluses to the transaction that returns them; returns how many were owed. */
-export async function claimSurpluses(
-  trx: Transaction,
+/** The statement that gives surpluses to the transaction that returns them; its rows are those that were owed. */
+export function claimSurpluses(
   chainId: number,
   names: readonly Hex[],
-  bundleId: bigint,
-): Promise<number> {
-  const { numAffectedRows = 0n } = await sql`update surpluses set bundle_id = ${bundleId}
+  bundleId: Expression<bigint>,
+) {
+  return sql`update surpluses set bundle_id = ${bundleId}
     where chain_id = ${chainId} and bundle_id is null
-      and transaction_hash || tank = any(${names}::text[])`.execute(trx)
-  return Number(numAffectedRows)
+      and transaction_hash || tank = any(${names}::text[]) returning 1`
 }
 
 /** Surpluses are owed again whose transaction ended without returning them. */

@@ -148,11 +148,12 @@ export class BlockView implements State {
   #plan(read: Read): readonly Read[] {
     if (this.#knows(read)) return []
     const { codes, creators } = this.#context
-    if (read.kind === 'nonce') creators.set(read.address, true)
     if (read.kind !== 'account' && read.kind !== 'nonce') return [read]
     const { address } = read
+    // With its nonce; an account without code that is asked for it creates nothing.
     if (codes.atBlock(address, this.head.number) === undefined)
       return [{ kind: 'account', address }]
+    if (read.kind === 'nonce') creators.set(address, true)
     const reads: Read[] = [{ kind: 'balance', address }]
     if (creators.get(address) !== undefined) reads.push({ kind: 'nonce', address })
     return reads

@@ -1,4 +1,4 @@
-import { type Selectable, sql } from 'kysely'
+import { type Expression, type Selectable, sql } from 'kysely'
 import type { Address, Hex } from 'viem'
 import { timeText } from '../../base/unixNow.js'
 import type { Database, Transaction } from '../../db/database.js'
@@ -138,7 +138,8 @@ export async function sendersInFlight(
   if (senders.length === 0) return new Map()
   const { rows } = await sql<{ sender: Address; delegates: boolean }>`
     select o.sender, bool_or(o.operation ? 'authorization') as delegates
-    from bundles b join operations o on o.bundle_id = b.id and o.state = 'bundled'
+    from bundles b join operations o
+      on o.chain_id = b.chain_id and o.bundle_id = b.id and o.state = 'bundled'
     where b.chain_id = ${chainId} and b.state = 'signed' and o.sender = any(${senders}::text[])
     group by o.sender`.execute(db)
   return new Map(rows.map(({ sender, delegates }) => [sender, delegates]))
@@ -207,63 +208,37 @@ export async function dropExpired(
   maxAge: number,
 ): Promise<Hex[]> {
   return inTransaction(db, async (trx) => {
-    const isLate = sql<boolean>`valid_until > 0 and valid_until < ${last.timestamp}::bigint`
-    const isLateBlock = sql<boolean>`valid_until_block > 0 and valid_until_block < ${last.number}::bigint`
-    const pooled = () =>
-      trx
-        .updateTable('operations')
-        .where('chain_id', '=', BigInt(chainId))
-        .where(sql<boolean>`state = 'pooled'`)
-        .returning('hash')
-    const ended = await pooled()
-      .set({
-        state: 'dropped',
-        reason_code: 'EXPIRED',
-        reason: sql<string>`'ends too soon to be bundled: '
-        || case when ${isLate} then 'valid until ' || valid_until || to_char(
+    const isLate = sql`valid_until > 0 and valid_until < ${last.timestamp}::bigint`
+    const isLateBlock = sql`valid_until_block > 0 and valid_until_block < ${last.number}::bigint`
+    const hasEnded = sql`(${isLate} or ${isLateBlock})`
+    const { rows } = await sql<{ hash: Hex }>`
+      update operations set state = 'dropped', updated_at = now(),
+        reason_code = case when ${hasEnded} then 'EXPIRED' else 'WAITED_TOO_LONG' end,
+        reason = case when ${isLate} then 'ends too soon to be bundled: valid until ' || valid_until || to_char(
             to_timestamp(valid_until) at time zone 'utc', '" ("YYYY-MM-DD"T"HH24:MI:SS.MS"Z)"')
-          || ', a bundle must be valid until ' || ${timeText(last.timestamp)}::text
-        else 'valid until block ' || valid_until_block
-          || ', a bundle must be valid until block ' || ${last.number}::bigint end`,
-        updated_at: sql<Date>`now()`,
-      })
-      .where(sql<boolean>`(${isLate} or ${isLateBlock})`)
-      .execute()
-    const stale = await pooled()
-      .set({
-        state: 'dropped',
-        reason_code: 'WAITED_TOO_LONG',
-        reason: `no bundle took it in ${maxAge} seconds; send it again with higher fees`,
-        updated_at: sql<Date>`now()`,
-      })
-      .where(sql<boolean>`received_at < now() - make_interval(secs => ${maxAge})`)
-      .execute()
-    const expired = [...ended, ...stale].map((row) => row.hash)
+            || ', a bundle must be valid until ' || ${timeText(last.timestamp)}::text
+          when ${isLateBlock} then 'ends too soon to be bundled: valid until block ' || valid_until_block
+            || ', a bundle must be valid until block ' || ${last.number}::bigint
+          else 'no bundle took it in ' || ${maxAge}::float8
+            || ' seconds; send it again with higher fees' end
+      where chain_id = ${chainId} and state = 'pooled'
+        and (${hasEnded} or received_at < now() - make_interval(secs => ${maxAge}::float8))
+      returning hash`.execute(trx)
+    const expired = rows.map(({ hash }) => hash)
     const hashes = [...expired, ...(await dropSuccessors(trx, chainId, expired))]
     await emitOperationEvents(trx, chainId, hashes)
     return hashes
   })
 }
 
-/**
- * Puts pooled operations into a bundle. Returns how many it could take: fewer than asked when one
- * was replaced or dropped meanwhile, and then the caller must roll back.
- */
-export async function claimOperations(
-  db: Database,
+/** The statement that puts operations into a bundle; its rows are those that were pooled. */
+export function claimOperations(
   chainId: number,
   hashes: readonly Hex[],
-  bundleId: bigint,
-): Promise<number> {
-  const rows = await db
-    .updateTable('operations')
-    .set({ state: 'bundled', bundle_id: bundleId, updated_at: sql<Date>`now()` })
-    .where('chain_id', '=', BigInt(chainId))
-    .where(sql<boolean>`hash = any(${hashes}::text[])`)
-    .where(sql<boolean>`state = 'pooled'`)
-    .returning('hash')
-    .execute()
-  return rows.length
+  bundleId: Expression<bigint>,
+) {
+  return sql`update operations set state = 'bundled', bundle_id = ${bundleId}, updated_at = now()
+    where chain_id = ${chainId} and hash = any(${hashes}::text[]) and state = 'pooled' returning 1`
 }
 
 /** Those of these hashes that belong to operations that are pooled, bundled or included. */

@@ -52,7 +52,7 @@ export function measureOperation(
   }
   try {
     const measured = measure(pass, task.bounds)
-    const { ample } = pass.progress
+    const { ample } = pass.progress.kept
     if (ample === undefined) throw new Error('a measurement without a run')
     const { touched, preimages } = ample
     return { end: { kind: 'done', measured, touched, preimages }, progress: pass.progress }

@@ -5,6 +5,7 @@ import type { Operation } from '../../erc4337/operation.js'
 import { type Miss, type Outcome, type State, trackState } from '../../evm/index.js'
 import {
   type MeasuredRun,
+  type RunName,
   type TrialLimits,
   type TrialSearch,
   withLimits,
@@ -31,17 +32,14 @@ export type KeptRun = Accesses & MeasuredRun & { readonly steps: number }
 
 /** What the runs of a measurement have shown so far: data, so that any thread can go on with it. */
 export type Progress = {
-  /** Under ample limits. */
-  readonly ample?: KeptRun
-  /** Verification under limits close to its need. */
-  readonly realistic?: KeptRun
+  readonly kept: { readonly [Name in RunName]?: KeptRun }
   /** Whether a limit suffices, by search and limit. */
   readonly answers: ReadonlyMap<string, boolean>
   /** Steps that trials have taken. */
   readonly steps: number
 }
 
-export const noProgress: Progress = { answers: new Map(), steps: 0 }
+export const noProgress: Progress = { kept: {}, answers: new Map(), steps: 0 }
 
 export function stateOn({ block, override }: Ground, known: State, op: Operation): SimulationState {
   return { block, state: stateFor(known, op, override) }
@@ -71,13 +69,8 @@ export type Pass = {
 }
 
 /** One of the runs from which searches begin; its state must be complete. */
-export function keptRun(
-  pass: Pass,
-  name: 'ample' | 'realistic',
-  limits: TrialLimits,
-  extent: Extent,
-): KeptRun {
-  const known = pass.progress[name]
+export function keptRun(pass: Pass, name: RunName, limits: TrialLimits, extent: Extent): KeptRun {
+  const known = pass.progress.kept[name]
   if (known !== undefined) return known
   // Below what is pretended: only what was asked of the chain is to be read for the next run.
   const { state, touched } = trackState(pass.ground.known)
@@ -95,7 +88,7 @@ export function keptRun(
     touched,
     preimages: outcome.record?.preimages.slice(0, PREIMAGES_KEPT) ?? [],
   }
-  pass.progress = { ...pass.progress, [name]: kept }
+  pass.progress = { ...pass.progress, kept: { ...pass.progress.kept, [name]: kept } }
   return kept
 }
 
@@ -145,7 +138,7 @@ function answer(pass: Pass, search: TrialSearch, limit: bigint): boolean {
   const most = Math.min(MEASURE_STEPS - pass.progress.steps, MAX_STEPS)
   const bounds = { record: false, most }
   const { outcome, observed } = run(pass, pass.on, search.limitsAt(limit), search.extent, bounds)
-  const steps = pass.progress.steps + stepsOf(outcome, pass.progress.ample?.steps ?? 0, most)
+  const steps = pass.progress.steps + stepsOf(outcome, pass.progress.kept.ample?.steps ?? 0, most)
   pass.progress = { ...pass.progress, steps }
   if (steps >= MEASURE_STEPS) throw new PassOver({ kind: 'exhausted', reason: 'steps' })
   const isMissing = outcome.kind === 'missing'

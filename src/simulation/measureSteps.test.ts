@@ -1,0 +1,132 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { plainOperation } from '../../test/support/operations/plainOperation.js'
+import type { GasMeasurement } from './engine.js'
+import type { Extent } from './inProcess/observeOperation.js'
+import { smallestLimit } from './inProcess/smallestLimit.js'
+import { type MeasuredRun, measureSteps, type TrialLimits } from './measureSteps.js'
+
+/* An EntryPoint by its arithmetic alone: what it takes itself, its check of the limit, and a call inside the account's. */
+
+const bounds = { call: 16_000_000n, verification: 5_000_000n }
+const op = plainOperation({ preVerificationGas: 50_000n, callData: '0x12345678' })
+
+type Costs = {
+  /** gas of the account's validation */
+  readonly account: number
+  /** gas of the EntryPoint before its check of verificationGasLimit, and after it */
+  readonly before: number
+  readonly after: number
+  /** gas of the call, and of the calls inside of it, of which it must leave a 63rd over (EIP-150) */
+  readonly call: number
+  readonly inside: number
+}
+
+function costs(mostCall: number): fc.Arbitrary<Costs> {
+  return fc
+    .record({
+      account: fc.integer({ min: 30_000, max: 3_000_000 }),
+      before: fc.integer({ min: 8_000, max: 40_000 }),
+      after: fc.integer({ min: 0, max: 400 }),
+      call: fc.integer({ min: 1_000, max: mostCall }),
+      inside: fc.double({ min: 0, max: 1, noNaN: true }),
+    })
+    .map((each) => ({ ...each, inside: Math.floor(each.inside * each.call) }))
+}
+
+function leastCall({ call, inside }: Costs): bigint {
+  return BigInt(Math.max(call, inside + Math.ceil(inside / 63)))
+}
+
+function leastVerification({ account, before }: Costs): bigint {
+  return BigInt(account + before)
+}
+
+function runOf(each: Costs, limits: TrialLimits, extent: Extent): MeasuredRun {
+  const isValid = limits.verification >= leastVerification(each)
+  const preOpGas = leastVerification(each) + BigInt(each.after) + op.preVerificationGas
+  const isCalled = isValid && extent === 'execution'
+  const call = { success: true, gasUsed: each.call, revertData: '0x' } as const
+  return {
+    success: isValid,
+    output: new Uint8Array(),
+    observed: {
+      accountData: 0n,
+      paymasterData: undefined,
+      refused: undefined,
+      accountGas: each.account,
+      paymasterGas: 0,
+      validated: isValid ? { preOpGas, prefund: 1n, contextSize: 0 } : undefined,
+      call: isCalled ? { ...call, success: limits.call >= leastCall(each) } : undefined,
+      postOp: undefined,
+    },
+  }
+}
+
+function measure(each: Costs, ownCall?: bigint) {
+  let runs = 0
+  const run = (limits: TrialLimits, extent: Extent) => {
+    runs++
+    return runOf(each, limits, extent)
+  }
+  const refuse = () => {
+    throw new Error('refused')
+  }
+  const entryPoint = { hasPaymasterLimits: true } as Parameters<
+    typeof measureSteps
+  >[0]['entryPoint']
+  const steps = measureSteps({ entryPoint, op, refuse }, { ...bounds, ownCall })
+  let step = steps.next()
+  while (step.done !== true) {
+    const { value } = step
+    const answer =
+      value.kind === 'run'
+        ? run(value.limits, value.extent)
+        : smallestLimit(value, (limit) =>
+            value.suffices(run(value.limitsAt(limit), value.extent).observed),
+          )
+    step = steps.next(answer)
+  }
+  if (step.value.outcome !== 'measured') throw new Error(step.value.outcome)
+  return { gas: step.value.gas, runs }
+}
+
+function expectClose(limit: bigint, least: bigint): void {
+  expect(limit).toBeGreaterThanOrEqual(least)
+  expect(limit).toBeLessThanOrEqual(least + least / 64n + 65n)
+}
+
+function expectLimits({ callGasLimit, verificationGasLimit }: GasMeasurement, each: Costs): void {
+  expectClose(callGasLimit, leastCall(each))
+  expectClose(verificationGasLimit, leastVerification(each))
+}
+
+test('limits suffice and lie close above the least, after three runs', () =>
+  fc.assert(
+    fc.property(costs(250_000), (each) => {
+      const { gas, runs } = measure(each)
+      expectLimits(gas, each)
+      expect(runs).toBe(3)
+    }),
+  ))
+
+test('a large call that passes nearly all its gas on takes a few runs more', () =>
+  fc.assert(
+    fc.property(costs(10_000_000), (each) => {
+      const { gas, runs } = measure(each)
+      expectLimits(gas, each)
+      expect(runs).toBeLessThanOrEqual(5)
+    }),
+  ))
+
+test("the client's own limit of the call is the answer where it suffices", () =>
+  fc.assert(
+    fc.property(costs(250_000), fc.integer({ min: 0, max: 60 }), (each, above) => {
+      const own = leastCall(each) + BigInt(above)
+      const found = measure(each).gas.callGasLimit
+      const { gas, runs } = measure(each, own)
+      expect(gas.callGasLimit).toBe(own < found ? own : found)
+      expectClose(gas.verificationGasLimit, leastVerification(each))
+      expect(runs).toBeLessThanOrEqual(4)
+    }),
+  ))
