@@ -2,7 +2,7 @@
  * Runs suites against nodes that are not anvil: Hardhat's, as Ethereum and as a chain of the OP stack, and geth in
  * developer mode where PURSER_GETH names its binary, or Go has built one; `amsterdam` is geth that changes over to that
  * fork while it runs. Names of kinds choose among them; `--subset` leaves all but the
- * first suite of each out, for `.ci/run`. See docs/operate/nodes.md.
+ * first suites of each out, for `.ci/run`. See docs/operate/nodes.md.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -22,8 +22,15 @@ const suites = {
     'test/compliance/admissionOnNode.test.ts',
     'test/simulation/trace/parity.test.ts',
   ],
-  amsterdam: ['test/nodes/amsterdam.test.ts', 'test/nodes/unknownPrices.test.ts'],
+  amsterdam: [
+    'test/nodes/amsterdam.test.ts',
+    'test/nodes/rehearsal.test.ts',
+    'test/nodes/unknownPrices.test.ts',
+  ],
 }
+
+/** How many of its first suites are the subset, where it is more than one. */
+const subsetOf = { amsterdam: 2 }
 
 /** What puts load on a node runs by itself: beside others it would measure the machine. */
 const alone = { hardhat: ['test/nodes/load.test.ts'], geth: ['test/nodes/load.test.ts'] }
@@ -46,8 +53,9 @@ for (const kind of kinds) {
   const runs =
     kind === 'amsterdam' && !isSubset ? { PURSER_RUNS: 'full', PURSER_AMSTERDAM_AHEAD: '3000' } : {}
   const env = { ...process.env, ...runs, PURSER_TEST_NODE: kind }
-  const [first] = suites[kind]
-  const groups = isSubset ? [[first]] : [alone[kind] ?? [], suites[kind]]
+  const groups = isSubset
+    ? [suites[kind].slice(0, subsetOf[kind] ?? 1)]
+    : [alone[kind] ?? [], suites[kind]]
   for (const files of groups.filter(({ length }) => length > 0)) {
     const args = ['node_modules/vitest/vitest.mjs', 'run', ...files]
     const { status } = spawnSync(process.execPath, args, { env, stdio: 'inherit' })

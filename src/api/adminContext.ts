@@ -9,6 +9,7 @@ import type { TankStep } from '../paymaster/tankSteps.js'
 import type { TokenBook } from '../paymaster/tokenBooks.js'
 import type { Feeds } from '../records/createFeeds.js'
 import type { Overviews } from '../records/overview.js'
+import type { Rehearsal, RehearsalQuestion } from '../records/rehearsalReport.js'
 import type { Actor } from '../tenants/audit.js'
 import type { SignInLinks } from '../tenants/people/createSignInLinks.js'
 import type { AccessContext } from '../tenants/people/signIn.js'
@@ -54,6 +55,8 @@ export type AdminContext = Pick<
   stepsOf(tank: StoredTank): Promise<readonly TankStep[] | undefined>
   /** undefined = the chain is not served. */
   nodesOf(chainId: number): readonly NodeState[] | undefined
+  /** undefined = the chain is not served. Throws RateLimitError. */
+  rehearse(chainId: number, question: RehearsalQuestion): Promise<Rehearsal | undefined>
   readonly overview: Overviews
   readonly feeds: Feeds
   /** The amounts that an app's operations paid in tokens on the chains that are served. */

@@ -11,7 +11,7 @@ import {
 import type { NodeAnswer, NodeCall } from './jsonRpc.js'
 import type { NodeClient } from './nodeClient.js'
 
-const zeroAddress: Address = `0x${'00'.repeat(20)}`
+export const zeroAddress: Address = `0x${'00'.repeat(20)}`
 
 /** The rules by which a chain runs contracts, as far as our EVM must know them. */
 export type ChainRules = Pick<

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import { CannotSimulateError, TooCostlyError } from '../base/errors/simulationErrors.js'
 import { unixNow } from '../base/unixNow.js'
-import type { Fork, Miss, Outcome, State } from '../evm/index.js'
+import type { Fork, Miss, Outcome } from '../evm/index.js'
 import {
   type Accesses,
   type AccessHints,
@@ -11,13 +11,13 @@ import {
   predictReads,
 } from './accessPrediction.js'
 import { BlockGone } from './blockReads.js'
-import type { ChainRules } from './chainRules.js'
+import { type ChainRules, zeroAddress } from './chainRules.js'
 import type { Head } from './head.js'
 import type { HeadFollower } from './headFollower.js'
 import type { NodeClient } from './nodeClient.js'
 import { NodeUnavailableError } from './nodeErrors.js'
 import { getBlock } from './nodeReads.js'
-import type { BlockView } from './state/blockView.js'
+import type { BlockView, KnownBlock } from './state/blockView.js'
 import {
   type ChainViews,
   comingView,
@@ -27,6 +27,9 @@ import {
   renewRules,
   sharedView,
 } from './state/chainViews.js'
+import { openNewestState, openStateBefore, type PastState } from './state/pastState.js'
+
+export type { KnownBlock }
 
 /** An execution on complete state, and the block whose state it was. */
 type ResolvedCall<Done> = { readonly result: Done; readonly known: KnownBlock }
@@ -50,6 +53,14 @@ type WithStateBefore = <Done extends { readonly kind: 'done' }>(
   attempt: StateAttempt<Done>,
 ) => Promise<ResolvedCall<Done>>
 
+/** The state that an operation of the past met. */
+export type Past = {
+  /** The node has lost that state: this is its newest one. */
+  readonly isNewest: boolean
+  /** Runs on what `change` makes of it. Nothing is learnt from them. They throw CannotSimulateError where the node leaves the block. */
+  on(change: (known: KnownBlock) => KnownBlock): WithState
+}
+
 /** State for our EVM, read from a node as needed. */
 export type StateProvider = {
   /** On the known head, together with all state that earlier executions on it have read. */
@@ -61,6 +72,11 @@ export type StateProvider = {
   withNewestState: WithState
   /** On the state in which a mined block begins, in that block's own environment. */
   withStateBefore: WithStateBefore
+  /**
+   * The state in which a mined block begins, or the newest where the node has lost it, in that block's own environment.
+   * Throws CannotSimulateError where the node has lost the block as well.
+   */
+  openPast(hash: Hex): Promise<Past>
   /** The same as `withState` by the rules of the fork that is near; by those of now where none is. */
   withComingRules: WithState
   /** The known head, with these parts of its state read. Throws BlockGone where the node has left it. */
@@ -123,7 +139,11 @@ export async function createStateProvider(context: StateProviderContext): Promis
     },
     forks: () => forksAt(provider, Math.max(heads.current().timestamp, unixNow())),
     rules: () => provider.dated.rules,
-    withStateBefore: (hash, hints, attempt) => executeBefore(provider, hash, hints, attempt),
+    withStateBefore: (hash, hints, attempt) =>
+      whereStateIs(async () =>
+        executeOnPast(provider, await openStateBefore(provider, hash), hints, attempt),
+      ),
+    openPast: (hash) => openPast(provider, hash, () => heads.refresh()),
     async rulesOf(head) {
       await renewRules(provider, head)
       return provider.dated.rules
@@ -177,20 +197,46 @@ async function executeOn<Done extends Accesses & { readonly kind: 'done' }>(
   return { result, known: view }
 }
 
-/** Executes on the state before a mined block. */
-async function executeBefore<Done extends { readonly kind: 'done' }>(
+/** The state of a block, in the environment of that block or of another. */
+async function executeOnPast<Done extends { readonly kind: 'done' }>(
   provider: Provider,
-  hash: Hex,
+  { known, fetch }: PastState,
   hints: readonly AccessHints[],
   attempt: StateAttempt<Done>,
 ): Promise<ResolvedCall<Done>> {
+  const reads = hints.flatMap((each) => predictReads(provider, each, known).reads)
+  await fetch(reads)
+  const { result } = await untilKnown(known, reads, fetch, attempt)
+  if (!provider.dated.rules.readsByHash) await requireCanonical(provider, known.head)
+  return { result, known }
+}
+
+async function openPast(provider: Provider, hash: Hex, newest: () => Promise<Head>): Promise<Past> {
+  const open = async () => {
+    try {
+      const before = await openStateBefore(provider, hash)
+      // Any state tells whether the node has that of the block.
+      await before.fetch([{ kind: 'account', address: zeroAddress }])
+      return { state: before, isNewest: false }
+    } catch (error) {
+      if (!(error instanceof BlockGone)) throw error
+      return { state: await openNewestState(provider, hash, await newest()), isNewest: true }
+    }
+  }
+  const { state, isNewest } = await whereStateIs(open)
+  return {
+    isNewest,
+    on(change) {
+      const changed = { ...state, known: change(state.known) }
+      return (hints, attempt) =>
+        whereStateIs(() => executeOnPast(provider, changed, [hints], attempt))
+    },
+  }
+}
+
+async function whereStateIs<Result>(run: () => Promise<Result>): Promise<Result> {
   try {
-    const { parent, known, fetch } = await openStateBefore(provider, hash)
-    const reads = hints.flatMap((each) => predictReads(provider, each, known).reads)
-    await fetch(reads)
-    const { result } = await untilKnown(known, reads, fetch, attempt)
-    if (!provider.dated.rules.readsByHash) await requireCanonical(provider, parent)
-    return { result, known }
+    return await run()
   } catch (error) {
     if (!(error instanceof BlockGone)) throw error
     throw new CannotSimulateError(`the node does not have its state: ${error.message}`)
@@ -202,51 +248,8 @@ async function requireCanonical({ node }: Provider, { number, hash }: Head): Pro
   if (block?.hash !== hash) throw new BlockGone('replaced while it was read')
 }
 
-/** The state with which a mined block begins, as far as it is known. */
-type StateBefore = {
-  /** The block before, whose state that is. */
-  readonly parent: Head
-  /** That state, in the environment of the mined block. */
-  readonly known: KnownBlock
-  /** Reads parts of it that are not known yet, and resolves to whether the node had to be asked. */
-  fetch(misses: readonly Miss[]): Promise<boolean>
-}
-
-/** Opens the state before block `hash`. Throws BlockGone when the node does not have one of the two blocks. */
-async function openStateBefore(views: ChainViews, hash: Hex): Promise<StateBefore> {
-  const mined = await requireBlock(views, hash)
-  const parent = await requireBlock(views, mined.parentHash)
-  const view = await newView(views, parent)
-  const environment = await newView(views, mined)
-  await environment.fetch([])
-  const block = {
-    ...environment.block,
-    blockHash: (number: bigint) =>
-      number === parent.number ? parent.hash : view.block.blockHash(number),
-  }
-  return {
-    parent,
-    known: {
-      head: parent,
-      block,
-      account: (address) => view.account(address),
-      slot: (address, slot) => view.slot(address, slot),
-    },
-    fetch: (misses) => view.fetch(misses),
-  }
-}
-
-async function requireBlock({ node }: ChainViews, hash: Hex): Promise<Head> {
-  const block = await getBlock(node, hash)
-  if (block === undefined) throw new BlockGone(`block ${hash} is unknown`)
-  return block
-}
-
 /** An execution that did not come to its end. */
 export type Unfinished = Exclude<Outcome, { readonly kind: 'done' }>
-
-/** The known state of a block. */
-export type KnownBlock = State & Pick<BlockView, 'head' | 'block'>
 
 /**
  * One execution in our EVM, with 'guess', on state that may still be incomplete; it may wait for its turn.

@@ -19,6 +19,10 @@ const entries: Readonly<Record<string, Entry>> = {
     description: 'check nodes, keys, balances and database of this configuration; changes nothing',
     load: async () => (await import('./commands/checkCommand.js')).defineCheckCommand,
   },
+  rehearse: {
+    description: 'what the rules of a fork make of the operations of the last days',
+    load: async () => (await import('./commands/rehearseCommand.js')).defineRehearseCommand,
+  },
   account: {
     description: 'accounts that own apps',
     load: async () => (await import('./commands/accountCommands.js')).defineAccountCommand,

@@ -23,7 +23,7 @@ import { type ExpectedShare, preVerificationGas } from './preVerificationGas.js'
 
 type EstimateContext = {
   readonly node: NodeClient
-  readonly engine: Engine
+  readonly engine: Pick<Engine, 'measure'>
   readonly definition: Pick<ChainDefinition, 'chainId' | 'maxBundleGas' | 'maxVerificationGas'>
   /** The fee advice at the current head. */
   readonly advice: FeeAdvice

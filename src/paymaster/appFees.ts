@@ -181,6 +181,9 @@ const COLD_SLOTS_GAS = 6_500n
 /** A limit that is found by search may be a 64th above the smallest, so two of them differ by as much. */
 const SEARCH_SHARE = 64n
 
+/** What a new deposit of the sender costs is in its own estimate: it is no part of what a tank costs more, or less. */
+const depositKnown = { authority: 'absent', hasDeposit: true } as const
+
 /**
  * The estimate of an operation without a paymaster, with extra gas for a tank that may pay for it later:
  * gas for the bytes of the tank's data, for a call that meets the account cold, and on v0.6 for the
@@ -212,6 +215,7 @@ function withTankRoom(
       ...share,
       limited: complete(paid, { ...limits, ...signed }),
       verificationGasUsed: 0n,
+      before: depositKnown,
       dataGas: estimatedDataGas(entryPoint, { op, fees: estimate, bundleSize }, dataPrice),
     })
   }

@@ -132,6 +132,7 @@ function administrationOf(
     chains: chains.served,
     readiness,
     nodesOf: (chainId) => chains.running.get(chainId)?.nodes(),
+    rehearse: async (chainId, question) => chains.running.get(chainId)?.rehearse(question),
     overview: createOverviews(database),
     feeds,
     tokenBooks: async (appId) => {

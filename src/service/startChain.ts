@@ -18,6 +18,7 @@ import { bundleChain, type ChainBundling } from './bundleChain.js'
 import { type ChainHealth, recently } from './checkReadiness.js'
 import { type ChainParts, type OpenChain, openChain } from './openChain.js'
 import type { GaugedChain } from './readGauges.js'
+import { createRehearsals } from './rehearsals.js'
 import { serveChain } from './serveChain.js'
 
 /** A head older than this many poll intervals, and this many milliseconds, is stale. */
@@ -38,6 +39,8 @@ export type RunningChain = {
   readonly stepsOf: (tank: StoredTank) => Promise<readonly TankStep[]>
   /** The nodes as this process knows them. */
   readonly nodes: () => readonly NodeState[]
+  /** Recorded operations by the rules of a fork. Throws RateLimitError while one is under way. */
+  readonly rehearse: ReturnType<typeof createRehearsals>
   /** The books of an app's payments in tokens, of the last seconds. */
   readonly booksOf: (appId: string) => Promise<readonly TokenBook[]>
   readonly close: () => Promise<void>
@@ -71,6 +74,7 @@ export async function startChain(
       ),
     stepsOf: stepsOf(chain),
     nodes: node.nodes,
+    rehearse: createRehearsals(chain, parts),
     booksOf: createAppBooks(createTokenBooks({ database, node, definition })),
     close: async () => {
       news.stop()

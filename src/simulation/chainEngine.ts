@@ -10,6 +10,7 @@ import {
   type StateProviderContext,
 } from '../chain/stateProvider.js'
 import type { EntryPoint } from '../erc4337/entryPoint.js'
+import type { Operation } from '../erc4337/operation.js'
 import type { EngineChoice } from '../erc4337/validationSettings.js'
 import type { Fork } from '../evm/index.js'
 import { type CheckedBy, checkOperation, checkOverride, selfCheck } from './check/selfCheck.js'
@@ -17,6 +18,7 @@ import type { RuleSettings } from './checkRules.js'
 import type { Engine } from './engine.js'
 import { engineOnBothSides } from './inProcess/engineOnBothSides.js'
 import { createEngineOn } from './inProcess/inProcessEngine.js'
+import { openPast, type IncludedOperation } from './inProcess/pastOperation.js'
 import { replayBundle } from './inProcess/replayBundle.js'
 import type { BundleRun, BundleTransaction } from './inProcess/runBundle.js'
 import { createKnownValidations, type KnownValidations } from './knownValidations.js'
@@ -25,7 +27,7 @@ import { createNodeWatch } from './nodeWatch.js'
 import type { Simulations } from './simulations.js'
 import { findTracer } from './tracer.js'
 
-export type { BundleRun, BundleTransaction }
+export type { BundleRun, BundleTransaction, IncludedOperation }
 
 type ChainEngineContext = StateProviderContext & {
   readonly entryPoints: readonly EntryPoint[]
@@ -47,6 +49,8 @@ export type ChainEngine = Engine &
       blockHash: Hex,
       transaction: BundleTransaction,
     ): Promise<BundleRun>
+    /** See `openPast`. Throws CannotSimulateError where our EVM is not used. */
+    openPast(entryPoint: EntryPoint, op: Operation, blockHash: Hex): Promise<IncludedOperation>
     /** The forks whose rules a bundle may meet that is sent soon: those of now, and those that are an hour away at most. */
     forks(): readonly Fork[]
     /** The fork that the chain announces; undefined where none is known. */
@@ -157,6 +161,10 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
     async replay(entryPoint, blockHash, transaction) {
       if (!state || !trusted.has(entryPoint.address)) throw new CannotSimulateError(UNTRUSTED)
       return replayBundle({ state, simulations }, entryPoint, blockHash, transaction)
+    },
+    async openPast(entryPoint, op, blockHash) {
+      if (!state || !trusted.has(entryPoint.address)) throw new CannotSimulateError(UNTRUSTED)
+      return openPast({ state, simulations }, entryPoint, op, blockHash)
     },
     trouble: () =>
       entryPoints.every(({ address }) => trusted.has(address)) ? undefined : UNTRUSTED,

@@ -65,11 +65,16 @@ export type ValidationResult =
 type ExecutionResult =
   | {
       readonly ok: true
-      readonly validation: Pick<Validation, 'validAfter' | 'validUntil' | 'verificationGasUsed'>
+      readonly validation: Pick<
+        Validation,
+        'validAfter' | 'validUntil' | 'verificationGasUsed' | 'contextSize'
+      >
       /** Whether the call of the account succeeded. */
       readonly success: boolean
       /** Its revert data, `0x` on success. */
       readonly revertData: Hex
+      /** gas that it is charged for; absent where the engine does not see it. */
+      readonly actualGasUsed?: bigint
     }
   | { readonly ok: false; readonly failure: Failure }
 

@@ -1,11 +1,19 @@
 import { type Address, type Hex, parseEther, parseGwei } from 'viem'
 import { expect, test } from 'vitest'
+import { greatest } from '../../src/base/bigints.js'
 import { detectChainRules } from '../../src/chain/chainRules.js'
+import type { FeeAdvice } from '../../src/chain/fees.js'
+import type { Database } from '../../src/db/database.js'
 import type { Version } from '../../src/erc4337/entryPoint.js'
+import type { Fees } from '../../src/erc4337/fees.js'
+import type { Operation } from '../../src/erc4337/operation.js'
 import { insertTank } from '../../src/paymaster/ledger/tanks.js'
+import { defaultTerms } from '../../src/paymaster/sponsorshipTerms.js'
+import { countDisagreements } from '../../src/records/books.js'
 import { createRandom } from '../evm/random.js'
 import { admitEstimated, admitTokenPaid, payers } from '../support/chain/payingOperations.js'
 import { gethBinary } from '../support/nodes/startGeth.js'
+import { unsetGas } from '../support/operations/unsetGas.js'
 import { RUNS_IN_FULL } from '../support/runs.js'
 import { tokenTankChain } from '../support/tanks/tokenTankChain.js'
 import { until } from '../support/until.js'
@@ -22,7 +30,14 @@ const SEED = Number(process.env.PURSER_SEED ?? 7928)
 const OPERATIONS = RUNS_IN_FULL ? Number(process.env.PURSER_OPERATIONS ?? 10_000) : 60
 /** Seconds of chain time, more than a round needs blocks. */
 const LAST_ROUND = 120
+/** wei in the EntryPoint of each tank */
+const DEPOSIT = parseEther('50')
 const fees = { maxFeePerGas: parseGwei('5'), maxPriorityFeePerGas: parseGwei('1') }
+/** Fees for sponsored operations: as advised, and where that is almost nothing what tanks allow. */
+const allowed = ({ fast }: FeeAdvice): Fees => ({
+  maxFeePerGas: greatest(fast.maxFeePerGas, defaultTerms.feeFloor),
+  maxPriorityFeePerGas: greatest(fast.maxPriorityFeePerGas, defaultTerms.feeFloor / 2n),
+})
 const binary = gethBinary()
 
 const bundling =
@@ -40,14 +55,14 @@ test.skipIf(bundling === undefined)(
     const random = createRandom(SEED)
     const tanks = new Map<Version, Address>()
     for (const version of VERSIONS)
-      tanks.set(version, await world.at(version).createTank(0, { wei: parseEther('50') }))
+      tanks.set(version, await world.at(version).createTank(0, { wei: DEPOSIT }))
     const ownEntryPoint = (wanted: Version) =>
       world.context.entryPoints.find(({ version }) => version === wanted)!
     const executor = world.executors[0]!.address
     const bundles = () =>
       world.database
         .selectFrom('bundles')
-        .select(['state', 'cost', 'transaction_hash'])
+        .select(['kind', 'state', 'cost', 'transaction_hash'])
         .where('chain_id', '=', BigInt(world.chainId))
         .orderBy('id')
         .execute()
@@ -71,6 +86,29 @@ test.skipIf(bundling === undefined)(
       tokenPaid.set(version, { tokens, tank, user, prices, fees })
     }
 
+    /** The tanks that the service knows, and signs for. */
+    const own = new Map<Version, Address>()
+    for (const version of VERSIONS) {
+      const { address } = await world.makeTank(world.appId, DEPOSIT, ownEntryPoint(version))
+      own.set(version, address)
+    }
+    /** Sponsored by the service, so that its ledger reserves and settles it. */
+    const admitSponsored = async (version: Version): Promise<Hex> => {
+      const chain = world.at(version)
+      const name = `sponsored ${sent.length}`
+      const kind = random.pick(['deployed', 'counterfactual'] as const)
+      const draft = {
+        ...(await chain.draft(kind, name)),
+        ...unsetGas,
+        ...allowed(await world.services.fees(world.appId)),
+      }
+      const entryPoint = ownEntryPoint(version)
+      const { decision, operation } = await world.sponsor(
+        world.request(world.appId, draft, { entryPoint }),
+      )
+      expect(decision.code).toBe('SPONSORED')
+      return world.admit(await chain.sign(operation as Operation, name), entryPoint)
+    }
     /** A plain key that becomes an account. */
     const admitDelegated = async (version: Version, name: string): Promise<Hex> => {
       const chain = world.at(version)
@@ -106,7 +144,7 @@ test.skipIf(bundling === undefined)(
     /** Those that pay nothing: the operator has granted their gas. */
     const granted = new Set<Hex>()
     /** One operation of each version and payer, and of fresh keys, in the pool at once. */
-    const admitRound = async (): Promise<void> => {
+    const admitRound = async (isLast = false): Promise<void> => {
       for (const version of VERSIONS) {
         for (const payer of payers) {
           const prices = ownEntryPoint(version)
@@ -117,6 +155,8 @@ test.skipIf(bundling === undefined)(
         }
         const { hash } = await admitTokenPaid(world, { random, ...tokenPaid.get(version)! })
         sent.push(hash)
+        // What a tank signs before the fork ends with it.
+        if (!isLast) sent.push(await admitSponsored(version))
         const isDelegating = version >= '0.8'
         if (isDelegating) sent.push(await admitDelegated(version, `key ${sent.length}`))
       }
@@ -131,16 +171,24 @@ test.skipIf(bundling === undefined)(
     const known = (await bundles()).length
 
     let gain = 0n
+    /** wei that went back to tanks of the app, which had paid more than their share of a bundle. */
+    let returned = 0n
     /** The most operations in a bundle, before the fork and behind it. */
     const most = [0, 0]
     let checked = known
     /** Compares the bundles since the last look with the chain, whose node forgets its older states. */
     const checkBundles = async (): Promise<void> => {
-      for (const { state, cost, transaction_hash: hash } of (await bundles()).slice(checked)) {
+      for (const { kind, state, cost, ...bundle } of (await bundles()).slice(checked)) {
         expect(state).toBe('included')
         checked++
+        const hash = bundle.transaction_hash
         const receipt = await world.tester.getTransactionReceipt({ hash: hash! })
         const transaction = await world.tester.getTransaction({ hash: hash! })
+        if (kind === 'return') {
+          returned += transaction.value
+          gain -= transaction.value + cost!
+          continue
+        }
         const { timestamp } = await world.tester.getBlock({ blockNumber: receipt.blockNumber })
         expect(receipt.status).toBe('success')
         expect(cost).toBe(receipt.gasUsed * receipt.effectiveGasPrice)
@@ -199,7 +247,7 @@ test.skipIf(bundling === undefined)(
     } while ((await timeLeft()) > LAST_ROUND && sent.length < OPERATIONS / 2)
     expect(settled).toBeGreaterThan(0)
     // The last ones are admitted before it and included behind it.
-    if (settled === sent.length) await admitRound()
+    if (settled === sent.length) await admitRound(true)
     expect(await timeLeft(), 'a round takes more blocks than LAST_ROUND').toBeGreaterThan(0)
     await until(async () => {
       await world.tester.mine({ blocks: 1 })
@@ -225,5 +273,31 @@ test.skipIf(bundling === undefined)(
     for (const hash of sent) expect((await world.stored(hash)).state, hash).toBe('included')
     for (const operations of most) expect(operations).toBeGreaterThan(2)
     expect(await world.balanceOf(executor)).toBe(wealth + gain)
+    // The ledger, the inclusions and the deposits on the chain are the same to the wei.
+    expect(await countDisagreements(world.database)).toEqual({
+      charged: 0n,
+      credited: 0n,
+      locked: 0n,
+    })
+    const paid = await paidBy(world.database, world.chainId)
+    let lacking = returned
+    for (const [version, address] of own) {
+      lacking += DEPOSIT - (await world.at(version).depositOf(address)) - paid.get(address)!
+      expect(paid.get(address)).toBeGreaterThan(0n)
+    }
+    expect(lacking, 'wei of deposits that no book has').toBe(0n)
+    for (const [version, address] of tanks)
+      expect(await world.at(version).depositOf(address)).toBe(DEPOSIT - (paid.get(address) ?? 0n))
   },
 )
+
+/** wei that operations cost each paymaster, by the records. */
+async function paidBy(database: Database, chainId: number): Promise<ReadonlyMap<Address, bigint>> {
+  const rows = await database
+    .selectFrom('inclusions')
+    .select(['paymaster', ({ fn }) => fn.sum<string>('actual_gas_cost').as('paid')])
+    .where('chain_id', '=', BigInt(chainId))
+    .groupBy('paymaster')
+    .execute()
+  return new Map(rows.map(({ paymaster, paid }) => [paymaster, BigInt(paid)]))
+}

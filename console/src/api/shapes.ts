@@ -59,4 +59,5 @@ export type PoolSummary = AnswerOf<'GET /chains/{chainId}/pool'>
 export type Bundle = ItemOf<AnswerOf<'GET /chains/{chainId}/bundles'>>
 export type BundleDetail = AnswerOf<'GET /chains/{chainId}/bundles/{bundleId}'>
 export type Reputation = ItemOf<AnswerOf<'GET /chains/{chainId}/reputation'>>
+export type Rehearsal = AnswerOf<'GET /chains/{chainId}/rehearsal'>
 export type Node = ItemOf<AnswerOf<'GET /chains/{chainId}/nodes'>>

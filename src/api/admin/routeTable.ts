@@ -20,6 +20,7 @@ import {
 } from './routes/overview.js'
 import { memberRoutes, sessionRoutes, userRoutes } from './routes/people.js'
 import { policyTrialRoutes } from './routes/policyTrials.js'
+import { rehearsalRoutes } from './routes/rehearsals.js'
 import { refusalRoutes } from './routes/refusals.js'
 import { fundRoutes, tankRoutes } from './routes/tanks.js'
 import { tokenRoutes } from './routes/tokens.js'
@@ -57,6 +58,7 @@ export const routes: readonly Route<AdminContext>[] = [
   ...spendRoutes,
   ...decisionRecordRoutes,
   ...chainRoutes,
+  ...rehearsalRoutes,
   ...cancelRoutes,
   ...budgetRoutes,
 ]

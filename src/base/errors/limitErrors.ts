@@ -10,6 +10,7 @@ type LimitName =
   | 'webhookTest'
   | 'changes'
   | 'trials'
+  | 'rehearsals'
   | 'watchers'
   | 'waits'
   | 'keyQuota'
@@ -51,6 +52,7 @@ const sentences: Record<LimitName, string> = {
   heavySimulations: 'This API key has too many simulations of more than 500,000 steps.',
   webhookTest: 'A webhook of this app was just tested.',
   changes: 'This account reached its limit of changes per day: 1,000, or 16 MB.',
+  rehearsals: 'A rehearsal of this chain is running.',
   trials: 'Another policy trial of this account, or too many of other accounts, are running.',
   watchers:
     'Too many streams are open: 20 of one account, 500 in one process. Close one, or try again soon.',

@@ -122,6 +122,7 @@ export const catalogue = {
         'signIn',
         'passwords',
         'trials',
+        'rehearsals',
         'watchers',
         'waits',
         'sessions',

@@ -175,6 +175,9 @@ export class BlockView implements State {
   }
 }
 
+/** The known state of a block. */
+export type KnownBlock = State & Pick<BlockView, 'head' | 'block'>
+
 function keyOf(read: Read): string {
   switch (read.kind) {
     case 'header':

@@ -105,6 +105,21 @@ export async function readCounterUses(
   return rows
 }
 
+/** What the subjects that used most of a budget used in the fullest of its windows from `oldest` on. */
+export async function readFullestCounters(
+  db: Database,
+  { policyId, budget, oldest }: Omit<CounterQuery, 'subject'>,
+  limit: number,
+): Promise<readonly Pick<CounterUse, 'subject' | 'used'>[]> {
+  const { rows } = await sql<Pick<CounterUse, 'subject' | 'used'>>`
+    select subject, max(used) as used
+    from (
+      select * from budget_counters where policy_id = ${policyId} and budget = ${budget}
+        and bucket >= ${oldest} limit ${MOST_COUNTERS}
+    ) counted group by subject order by used desc, subject limit ${limit}`.execute(db)
+  return rows
+}
+
 /**
  * The sums of budgets, in the order of the queries, as a value of a statement: texts, because the driver reads an
  * array of numerics as floating point.

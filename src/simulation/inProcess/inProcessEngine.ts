@@ -101,7 +101,8 @@ export function createEngineOn(withState: WithState, simulations: Simulations): 
         return { ok: false, failure: refusal(entryPoint, op, run.output, state) }
       }
       const validation = validationOf(entryPoint, observed, observed.validated, op)
-      return { ok: true, validation, success: outcome.success, revertData: outcome.reason }
+      const { success, reason: revertData, actualGasUsed } = outcome
+      return { ok: true, validation, success, revertData, actualGasUsed }
     },
 
     async measure(entryPoint, op, bounds, override = {}) {

@@ -1,7 +1,7 @@
 import type { Accesses } from '../../chain/accessPrediction.js'
 import type { StateOverride } from '../../chain/ethCall.js'
 import type { Unfinished } from '../../chain/stateProvider.js'
-import type { EntryPoint } from '../../erc4337/entryPoint.js'
+import type { EntryPoint, OperationOutcome } from '../../erc4337/entryPoint.js'
 import type { Operation } from '../../erc4337/operation.js'
 import {
   type BlockEnv,
@@ -35,7 +35,7 @@ export type OperationRun = Accesses & {
   readonly output: Uint8Array
   readonly observed: Observation
   /** The outcome that handleOps would put on the chain; undefined when it refuses. */
-  readonly outcome: { readonly success: boolean; readonly reason: `0x${string}` } | undefined
+  readonly outcome: Pick<OperationOutcome, 'success' | 'reason' | 'actualGasUsed'> | undefined
   /** Undefined where it was not wanted, or would take too much memory. */
   readonly record: ExecutionRecord | undefined
 }
@@ -68,7 +68,11 @@ export function runOperation(
     success,
     output,
     observed,
-    outcome: executed && { success: executed.success, reason: executed.reason },
+    outcome: executed && {
+      success: executed.success,
+      reason: executed.reason,
+      actualGasUsed: executed.actualGasUsed,
+    },
     record: wantsRecord ? record : undefined,
     preimages: record?.preimages.slice(0, PREIMAGES_KEPT) ?? [],
     touched,

@@ -94,6 +94,8 @@ export function useAdmin({ levelOf = fixedLevel }: Partial<Pick<AdminContext, 'l
               },
             ]
           : undefined,
+      // No chain runs here.
+      rehearse: async () => undefined,
       overview: createOverviews(db),
       feeds,
       levelOf,

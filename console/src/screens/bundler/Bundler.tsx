@@ -14,6 +14,7 @@ import { Loaded } from '../../parts/Loaded.js'
 import { go, hrefOf, place, searchWith } from '../../router.js'
 import { Section } from '../settings/Section.js'
 import { Bundles } from './Bundles.js'
+import { Rehearsal } from './Rehearsal.js'
 
 /** What the bundler does on a chain, for operators: `bundler?chain=…`, `bundler/CHAIN/BUNDLE`. */
 export function Bundler() {
@@ -60,6 +61,7 @@ export function Bundler() {
             <Overview key={chain.chainId} chain={chain} />
             <Bundles chainId={chain.chainId} openId={bundleId} />
             <Executors chainId={chain.chainId} />
+            <Rehearsal key={chain.chainId} chain={chain} />
             <Nodes chainId={chain.chainId} />
             <Reputations chainId={chain.chainId} />
           </div>

@@ -1,0 +1,75 @@
+import { greatest } from '../../base/bigints.js'
+import type { BudgetUnit } from '../../base/vocabulary.js'
+import type { Database } from '../../db/database.js'
+import { readCounterUses, readFullestCounters } from '../ledger/budgetCounters.js'
+import { bucketsAt, budgetKey } from './budget/budget.js'
+import { findPolicy } from './managePolicies.js'
+import type { BudgetSubject } from './policy.js'
+import { termsSchema } from './policySchema.js'
+
+/** A budget that other costs would use up. Amounts in the unit: wei or millionths of a USD. */
+export type SpentBudget = {
+  readonly per: BudgetSubject | 'operation'
+  readonly unit: BudgetUnit
+  /** `day`, `rolling-3600s`, …; `operation` for the budget of single ones */
+  readonly window: string
+  /** The sender, delegator or app; empty for the account, and for single operations. */
+  readonly subject: string
+  readonly limit: bigint
+  /** The most that was used in a window. */
+  readonly used: bigint
+  readonly forecast: bigint
+}
+
+type Forecast = {
+  /** Unix seconds: windows from then on are looked at. */
+  readonly since: number
+  readonly now: number
+  /** wei by present costs as wei by others; the same for amounts of other units. */
+  readonly grown: (amount: bigint) => bigint
+  /** The highest cost that was reserved for one operation, and that would be, in the unit; undefined = not known. */
+  readonly mostReserved: (
+    unit: BudgetUnit,
+  ) => { readonly used: bigint; readonly forecast: bigint } | undefined
+}
+
+const MOST_SUBJECTS = 10
+
+/**
+ * The budgets of a policy that would not have been enough. A budget for ever is left out: what is used of it stays, and
+ * when it ends nobody knows.
+ */
+export async function spentBudgets(
+  db: Database,
+  { accountId, policyId }: { readonly accountId: string; readonly policyId: string },
+  { since, now, grown, mostReserved }: Forecast,
+): Promise<readonly SpentBudget[]> {
+  const policy = await findPolicy(db, accountId, policyId)
+  if (policy === undefined) return []
+  const { budgets } = termsSchema.parse(policy.terms)
+  const found = budgets.map(async (budget): Promise<readonly SpentBudget[]> => {
+    const { per, unit, limit } = budget
+    if (budget.per === 'operation') {
+      const most = mostReserved(unit)
+      return most === undefined ? [] : [{ per, unit, window: per, subject: '', limit, ...most }]
+    }
+    if (unit === 'count' || budget.window === 'never') return []
+    const name = budgetKey(budget)
+    const [, , window = ''] = name.split(' ')
+    const isRolling = typeof budget.window === 'object'
+    const { oldest } = bucketsAt(budget.window, isRolling ? now : since)
+    const query = { policyId, budget: name, oldest: BigInt(oldest) }
+    const read = isRolling ? readCounterUses : readFullestCounters
+    const uses = await read(db, query, MOST_SUBJECTS)
+    return uses.map(({ subject, used }) => ({
+      per,
+      unit,
+      window,
+      subject,
+      limit,
+      used,
+      forecast: greatest(used, grown(used)),
+    }))
+  })
+  return (await Promise.all(found)).flat().filter(({ forecast, limit }) => forecast > limit)
+}
