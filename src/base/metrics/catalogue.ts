@@ -320,6 +320,17 @@ export const catalogue = {
     },
     buckets: callBuckets,
   },
+  purser_broadcasts_total: {
+    kind: 'counter',
+    help: 'Transactions of ours by how each node answered them.',
+    meaning:
+      'Every node gets each transaction: `first` is the share that a node accepted before all others, `later` what it accepted or knew then. A node that is mostly `refused` or `silent` helps nobody.',
+    labels: {
+      chain: CHAIN,
+      node: 'host and port of a configured URL',
+      outcome: ['first', 'later', 'refused', 'silent'],
+    },
+  },
   purser_node_paused: {
     kind: 'gauge',
     help: '1 where a node is not asked for a while because it failed, else 0.',

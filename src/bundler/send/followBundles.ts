@@ -1,6 +1,7 @@
 import type { Address, Hex } from 'viem'
 import { parseTransaction } from 'viem/utils'
 import { faultPoint } from '../../base/faults.js'
+import { type BroadcastResult, broadcast } from '../../chain/broadcast.js'
 import { type ComingBlock, comingBlock } from '../../chain/comingBlock.js'
 import { adviseFees } from '../../chain/fees.js'
 import type { Head } from '../../chain/head.js'
@@ -29,7 +30,7 @@ import {
   refuseBundle,
   storeAttempt,
 } from '../outbox/outbox.js'
-import { type BroadcastResult, broadcast, signAttempt, transferTransaction } from './attempts.js'
+import { signAttempt, transferTransaction } from './attempts.js'
 import { bundleFailure, followRelayed, keptUntil, sendingConditions } from './followRelayed.js'
 import { type Lane, newestAttempt, planLane } from './lanes.js'
 
@@ -120,10 +121,8 @@ async function followLane(
   )
   let allTaken = true
   for (const step of steps) {
-    if (step.kind === 'abandon') {
-      if (!(await isKnownAnywhere(context, step.bundle)))
-        await abandon(context, step.bundle, step.reason)
-    } else if (step.kind === 'cancel') await cancel(context, step.bundle, fast, step.reason)
+    if (step.kind === 'abandon') await abandon(context, step.bundle, step.reason)
+    else if (step.kind === 'cancel') await cancel(context, step.bundle, fast, step.reason)
     else if (!isTaken(await send(context, step.bundle))) allTaken = false
   }
   for (const bundle of stuck) if (await resubmit(context, head, bundle, fast)) break
@@ -137,7 +136,11 @@ export async function send(context: BundlingContext, bundle: OpenBundle): Promis
   const raw = await rawTransaction(database, definition.chainId, hash)
   faultPoint('broadcast:before')
   const isPublic = bundle.relayedFrom === undefined
-  const result = isPublic ? await broadcast(context.node, raw) : await offer(context, bundle, raw)
+  // The relay gets what is public too: it may still have another transaction for the nonce.
+  if (isPublic && context.relay?.way === 'private') void offer(context, bundle, raw)
+  const result = isPublic
+    ? await broadcast(context.node, raw, context.metrics)
+    : await offer(context, bundle, raw)
   faultPoint('broadcast:after')
   const { kind, reason } = result
   const { id, executor, nonce } = bundle
@@ -157,9 +160,11 @@ async function offer(
   bundle: OpenBundle,
   raw: Hex,
 ): Promise<BroadcastResult> {
+  const isPublic = bundle.relayedFrom === undefined
   const until = keptUntil(context, bundle)
   const conditions = () => sendingConditions(context, bundle, until)
-  const result = await context.relay?.offer({ ...newestAttempt(bundle), raw }, until, conditions)
+  const attempt = { ...newestAttempt(bundle), raw }
+  const result = await context.relay?.offer(attempt, isPublic ? undefined : until, conditions)
   return result ?? { kind: 'indeterminate', reason: 'no relay is configured any more' }
 }
 
@@ -168,34 +173,24 @@ export function isTaken({ kind }: BroadcastResult): boolean {
   return kind === 'sent' || kind === 'settled'
 }
 
-/** Hashes of the bundles' transactions, those that the node has in its pool or chain. */
+/** Hashes of the bundles' transactions, those that any node has in its pool or chain. */
 async function knownTransactions(
   { node }: BundlingContext,
   open: readonly OpenBundle[],
 ): Promise<ReadonlySet<Hex>> {
   const hashes = open.flatMap(({ attempts }) => attempts.map(({ hash }) => hash))
-  const answers = await node.batch(
-    hashes.map((hash) => ({ method: 'eth_getTransactionByHash', params: [hash] })),
-  )
-  return new Set(
-    hashes.filter((_, i) => {
-      const answer = answers[i]
-      if (answer && !answer.ok) throw answer.error
-      return answer?.result !== null
+  const method = 'eth_getTransactionByHash'
+  const answers = await node.batch(hashes.map((hash) => ({ method, params: [hash] })))
+  const known = await Promise.all(
+    answers.map(async (answer, i) => {
+      if (!answer.ok) throw answer.error
+      if (answer.result !== null) return true
+      // One node may have refused, or lost, what the others have.
+      const others = node.nodes().length > 1 ? await node.survey<unknown>(method, [hashes[i]]) : []
+      return others.some((other) => other !== null)
     }),
   )
-}
-
-/** Whether any endpoint has a transaction of the bundle in its pool or chain: it may still count. */
-async function isKnownAnywhere(
-  { node }: BundlingContext,
-  { attempts }: OpenBundle,
-): Promise<boolean> {
-  for (const { hash } of attempts) {
-    const answers = await node.survey<unknown>('eth_getTransactionByHash', [hash])
-    if (answers.some((answer) => answer !== null)) return true
-  }
-  return false
+  return new Set(hashes.filter((_, i) => known[i]))
 }
 
 /** Ends a bundle that cannot be included any more; its operations try again. */
