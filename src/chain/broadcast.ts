@@ -60,7 +60,7 @@ export async function broadcast(
         isAccepted ||= isSent
         results.push(result)
         if (isSent || results.length === replies.length) decide()
-        else timer ??= setTimeout(decide, PATIENCE)
+        else if (!isAccepted) timer ??= setTimeout(decide, PATIENCE)
       })
     if (replies.length === 0) decide()
   })

@@ -270,6 +270,12 @@ export const catalogue = {
     meaning: 'At its limit an executor waits for the chain.',
     labels: { chain: CHAIN, executor: 'the address of a configured key' },
   },
+  purser_fee_ceiling_reached: {
+    kind: 'gauge',
+    help: '1 while the chain asks for more than the `feeCeiling` of the configuration, else 0.',
+    meaning: 'Nothing is sent meanwhile, and operations wait. Absent where there is no ceiling.',
+    labels: { chain: CHAIN },
+  },
   purser_lease_held: {
     kind: 'gauge',
     help: '1 where bundling started in this process for the chain, else 0.',

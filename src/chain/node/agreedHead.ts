@@ -7,7 +7,7 @@ import { askNode, type NodePool, type RpcNode } from './nodePool.js'
 /** Milliseconds after which nobody waits for what one of several nodes says of its head. */
 const HEAD_DEADLINE = 2_000
 
-/** Milliseconds for which the others are waited for when enough nodes have told their head. */
+/** Milliseconds for which the others are waited for when enough nodes have reported a head. */
 const LATE_PATIENCE = 500
 
 /** What one node answers to a call; undefined = nothing. */
