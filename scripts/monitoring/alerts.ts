@@ -162,6 +162,16 @@ const bundling: readonly Alert[] = [
     at: '10m',
   },
   {
+    name: 'PurserFeeCeilingReached',
+    expr: `max by (chain) (${series('purser_fee_ceiling_reached')}) == 1`,
+    after: '5m',
+    severity: 'warn',
+    summary: 'Gas on chain {{ $labels.chain }} costs more than the fee ceiling: operations wait.',
+    firing: [samples(`purser_fee_ceiling_reached{${CHAIN}}`, '1x60')],
+    quiet: [samples(`purser_fee_ceiling_reached{${CHAIN}}`, '1x8 0x52')],
+    at: '10m',
+  },
+  {
     name: 'PurserBundlesLoseMoney',
     expr: `sum by (chain) (increase(${series('purser_bundle_cost_wei_total')}[1h])) > 1.5 * sum by (chain) (increase(${series('purser_bundle_earned_wei_total')}[1h]))`,
     after: '15m',

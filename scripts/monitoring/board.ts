@@ -274,6 +274,10 @@ const chosenRows: readonly Row[] = [
             expr: perSecond('chain, outcome', series('purser_relay_bundles_total', chain)),
             legend: '{{chain}} relay: {{outcome}}',
           },
+          {
+            expr: `max by (chain) (${series('purser_fee_ceiling_reached', chain)})`,
+            legend: '{{chain}} waits: fee ceiling',
+          },
         ],
       },
       {
@@ -387,6 +391,10 @@ const chosenRows: readonly Row[] = [
               }),
             ),
             legend: '{{chain}} {{node}} failed',
+          },
+          {
+            expr: perSecond('chain, node, outcome', series('purser_broadcasts_total', chain)),
+            legend: '{{chain}} {{node}} transactions: {{outcome}}',
           },
           {
             expr: `max by (chain, node) (${series('purser_node_paused', chain)})`,

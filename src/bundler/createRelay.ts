@@ -1,13 +1,13 @@
 import type { Address, Hex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { keccak256, stringToBytes } from 'viem/utils'
+import { keccak256, numberToHex, stringToBytes } from 'viem/utils'
 import { Lru } from '../base/lru.js'
 import type { ChainMetrics } from '../base/metrics/metrics.js'
 import type { ConditionalSending, PrivateSending } from '../chain/definition/chainDefinition.js'
+import { type BroadcastResult, classifyRefusal } from '../chain/broadcast.js'
 import { createNodeClient, type NodeClient, type NodeClientOptions } from '../chain/nodeClient.js'
 import { NodeRpcError, NodeUnavailableError } from '../chain/nodeErrors.js'
 import type { BundleAttempt, NewAttempt } from './outbox/bundles.js'
-import { type BroadcastResult, classifyRefusal } from './send/attempts.js'
 
 /** The second parameter of eth_sendRawTransactionConditional (ERC-7796). */
 export type SendingConditions = {
@@ -30,11 +30,12 @@ export type Relay = {
   readonly publicAfter: number
   /**
    * Gives it a transaction: until it has taken it, and under conditions again and again, since they may have become
-   * outdated. Its word ends no bundle: whatever it refuses may go publicly later. `until`: the last block for which it shall try.
+   * outdated. Its word ends no bundle: whatever it refuses may go publicly later. `until`: the last block for which it
+   * shall try; absent for what the public has too.
    */
   offer(
     attempt: BundleAttempt & Pick<NewAttempt, 'raw'>,
-    until: bigint,
+    until: bigint | undefined,
     conditions: () => Promise<SendingConditions>,
   ): Promise<BroadcastResult>
   answerTo(hash: Hex): RelayAnswer | undefined
@@ -92,12 +93,12 @@ export function createRelay(
     answers.set(hash, { answer, isNowhere: wasNowhere && answer === 'refused' })
   }
 
-  async function ask(raw: Hex, until: bigint, conditions: SendingConditions) {
+  async function ask(raw: Hex, until: bigint | undefined, conditions: SendingConditions) {
     if (way === 'conditional')
       return receiver.request<unknown>('eth_sendRawTransactionConditional', [raw, conditions])
     if (!cancels) return receiver.request<unknown>('eth_sendRawTransaction', [raw])
-    const maxBlockNumber = `0x${until.toString(16)}`
-    return receiver.request<unknown>('eth_sendPrivateTransaction', [{ tx: raw, maxBlockNumber }])
+    const last = until === undefined ? {} : { maxBlockNumber: numberToHex(until) }
+    return receiver.request<unknown>('eth_sendPrivateTransaction', [{ tx: raw, ...last }])
   }
 
   return {

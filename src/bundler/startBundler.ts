@@ -4,7 +4,7 @@ import type { HeadFollower } from '../chain/headFollower.js'
 import type { BundlingContext } from './bundlingContext.js'
 import { openBundles } from './outbox/bundles.js'
 import { type ChainView, type Followed, followBundles } from './send/followBundles.js'
-import { createBalanceWatch, indexChain, keepLanes } from './send/followChain.js'
+import { createWatches, indexChain, keepLanes } from './send/followChain.js'
 import { sendBundles } from './send/sendBundles.js'
 
 export type Bundler = {
@@ -36,7 +36,7 @@ const FAILED = 'a bundling round failed; nothing was changed by what failed'
  */
 export function startBundler(context: BundlingContext, heads: HeadFollower): Bundler {
   const { definition, logger } = context
-  const watchBalances = createBalanceWatch(context)
+  const watch = createWatches(context)
   const following = createRounds(follow)
   const rounds = createRounds(round)
   let turn = 0
@@ -66,7 +66,7 @@ export function startBundler(context: BundlingContext, heads: HeadFollower): Bun
       if (isFresh) {
         followed = undefined
         followed = await followBundles(context, seen)
-        watchBalances(followed)
+        watch(followed)
       }
       if (!followed) return
       if (isForced || !manual) {

@@ -1,10 +1,19 @@
 import type { Logger } from 'pino'
+import type { Hex } from 'viem'
+import { keccak256 } from 'viem/utils'
+import { broadcast } from './broadcast.js'
 import type { ChainIdentity } from './chainIdentity.js'
 import { callOutcome } from './ethCall.js'
 import { createNodeClient } from './nodeClient.js'
-import { CallRevertedError, NodeRpcError, ReadRefusedError, ReadsBusyError } from './nodeErrors.js'
+import {
+  CallRevertedError,
+  NodeRpcError,
+  ReadRefusedError,
+  ReadsBusyError,
+  TransactionRefusedError,
+} from './nodeErrors.js'
 
-/** The reads that clients may ask of a chain's node. None changes anything. */
+/** The reads that clients may ask of a chain's node. */
 export type ReadMethod =
   | 'eth_blockNumber'
   | 'eth_call'
@@ -26,6 +35,11 @@ export type ClientReads = {
    * NodeUnavailableError.
    */
   read(appId: string, method: ReadMethod, params: readonly unknown[]): Promise<unknown>
+  /**
+   * Gives a signed transaction of a client to all nodes; its hash when one has it. Absent where the operator does not
+   * allow it. Throws TransactionRefusedError, ReadsBusyError.
+   */
+  readonly send: ((appId: string, raw: Hex) => Promise<Hex>) | undefined
   /** The number of the newest block that we know. */
   head(): bigint
   /** Blocks that one eth_getLogs may span. */
@@ -42,6 +56,7 @@ type ClientReadsOptions = {
   readonly logger: Logger
   readonly logRange: number
   readonly estimatesGas: boolean
+  readonly sends: boolean
   readonly head: () => bigint
 }
 
@@ -59,6 +74,7 @@ export function createClientReads({
   logger,
   logRange,
   estimatesGas,
+  sends,
   head,
 }: ClientReadsOptions): ClientReads {
   const node = createNodeClient({
@@ -69,7 +85,13 @@ export function createClientReads({
     maxAnswerBytes: MAX_ANSWER_BYTES,
   })
   const places = createReadPlaces()
+  const send = async (appId: string, raw: Hex): Promise<Hex> => {
+    const { kind, reason = kind } = await places.run(appId, () => broadcast(node, raw))
+    if (kind !== 'sent') throw new TransactionRefusedError(reason)
+    return keccak256(raw)
+  }
   return {
+    send: sends ? send : undefined,
     async read(appId, method, params) {
       try {
         return await places.run(appId, () => node.request<unknown>(method, params))

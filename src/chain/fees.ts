@@ -14,6 +14,8 @@ export type FeeAdvice = { readonly slow: Fees; readonly standard: Fees; readonly
 
 /** The advice at a head, and what the chain asks for at least. */
 export type AdvisedFees = FeeAdvice & {
+  /** wei per gas, of the block after the head */
+  readonly nextBaseFee: bigint
   readonly tipFloor: TipFloor
   /** The tip that the node suggests at this head, where it suggests one. */
   readonly suggestion?: bigint | undefined
@@ -105,7 +107,7 @@ function leastTip(standardTip: bigint, tipFloor: TipFloor): bigint {
 export function requireFees(
   op: Pick<Operation, 'maxFeePerGas' | 'maxPriorityFeePerGas'>,
   head: Pick<Head, 'baseFee'>,
-  advice: AdvisedFees,
+  advice: Pick<AdvisedFees, 'standard' | 'tipFloor'>,
 ): void {
   const tip = acceptedTip(advice)
   if (op.maxPriorityFeePerGas < tip) {
@@ -148,6 +150,7 @@ async function computeAdvice(node: NodeClient, head: Head, chain: TipRules): Pro
     slow: advise(slow, (nextBaseFee * 5n) / 4n),
     standard: advise(standard, (nextBaseFee * 3n) / 2n),
     fast: advise(fast, nextBaseFee * 2n),
+    nextBaseFee,
     tipFloor,
     suggestion: suggestion && BigInt(suggestion),
   }

@@ -3,7 +3,7 @@ import { awake } from '../base/restAfter.js'
 import type { ChainIdentity } from './chainIdentity.js'
 import type { Head } from './head.js'
 import type { NodeAnswer, NodeCall } from './jsonRpc.js'
-import { agreedHead, askEach, quorumOf } from './node/agreedHead.js'
+import { agreedHead, askEach, type NodeReply, quorumOf } from './node/agreedHead.js'
 import { headOf } from './node/headOf.js'
 import {
   type BodyHeaders,
@@ -29,6 +29,8 @@ export type NodeClient = {
    * that have it, and are not behind an earlier one, are asked anything.
    */
   head(): Promise<Head>
+  /** Asks all endpoints that serve the chain and do not rest at once; each reply comes for itself and never fails. */
+  askEach(method: string, params: readonly unknown[]): readonly Promise<NodeReply>[]
   /** The results of all endpoints that answer one call; empty when none does. */
   survey<T>(method: string, params: readonly unknown[]): Promise<readonly T[]>
   /** The endpoints, preferred first, as their last answers have shown them. */
@@ -79,8 +81,8 @@ export const MAX_CALLS_PER_BATCH = 100
 /**
  * A client of the nodes of one chain. Reads are tried again on transport trouble, on the next endpoint
  * where there is one. A refusal by the node is an answer and never repeated, unless it speaks of the
- * node's own trouble and another endpoint is there to ask. Raw transactions are sent once: after a
- * broken exchange nobody knows whether the node has them, and the bundler decides what to do.
+ * node's own trouble and another endpoint is there to ask. What is sent (eth_send…) is sent once: after a
+ * broken exchange nobody knows whether the node has it. `broadcast` gives transactions to all endpoints.
  *
  * Calls are joined only where a caller asks by `batch`. Joining whatever is sent in one tick would
  * save 0.03 ms CPU a call under load, but the slowest call would then hold back the answers of all.
@@ -110,8 +112,10 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
     },
     async survey<T>(method: string, params: readonly unknown[]) {
       if (nodes.length === 1) return [await request<T>(pool, method, params)]
-      return (await askEach(pool, { method, params })).map(({ result }) => result as T)
+      const replies = await Promise.all(askEach(pool, { method, params }))
+      return replies.flatMap(({ answer }) => (answer?.ok ? [answer.result as T] : []))
     },
+    askEach: (method, params) => askEach(pool, { method, params }, pool.deadline),
     nodes() {
       const now = performance.now()
       return nodes.map(({ endpoint, behind, rest, failing }) => ({

@@ -35,6 +35,27 @@ export class ReadRefusedError extends PurserError {
   }
 }
 
+/** What clients look for in a node's refusal of a transaction: they show the first words, and hide no address of a node. */
+const refusals: readonly (readonly [RegExp, string])[] = [
+  [/nonce (?:is )?too low|old nonce|nonce already used/i, 'nonce too low'],
+  [/nonce too high|nonce gap/i, 'nonce too high'],
+  [/chain id/i, 'invalid chain id'],
+  [/insufficient funds|enough funds/i, 'insufficient funds for gas * price + value'],
+  [/replacement/i, 'replacement transaction underpriced'],
+  [/base fee|too low for the next block/i, 'max fee per gas less than block base fee'],
+  [/underpriced|fee too low/i, 'transaction underpriced'],
+  [/intrinsic gas|requires at least \d+ gas/i, 'intrinsic gas too low'],
+  [/block gas limit|gas cap|gas limit/i, 'exceeds block gas limit'],
+]
+
+/** The nodes refused a transaction of a client. */
+export class TransactionRefusedError extends PurserError {
+  constructor(reason: string) {
+    const [, words] = refusals.find(([pattern]) => pattern.test(reason)) ?? []
+    super(words ?? "The chain's nodes refuse the transaction.", { code: -32000, cause: reason })
+  }
+}
+
 /** As many reads are under way as the service forwards at once. */
 export class ReadsBusyError extends PurserError {
   constructor(underWay: number) {

@@ -77,11 +77,6 @@ export async function getTransactionCount(
   )
 }
 
-/** Sends signed bytes once and returns the hash. See createNodeClient on why it is not repeated. */
-export function sendRawTransaction(node: NodeClient, signed: Hex): Promise<Hex> {
-  return node.request('eth_sendRawTransaction', [signed])
-}
-
 /**
  * Undefined while the transaction is not in a block.
  * @throws NodeUnavailableError also where the node does not know yet which transactions it has

@@ -1,17 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Address, Hex } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
+import { keccak256 } from 'viem/utils'
 import { TransactionFailedError } from '../base/errors/sponsorshipErrors.js'
+import { broadcast } from './broadcast.js'
 import type { ChainDefinition } from './definition/chainDefinition.js'
 import { adviseFees } from './fees.js'
 import type { NodeClient } from './nodeClient.js'
-import { NodeUnavailableError } from './nodeErrors.js'
-import {
-  getBlock,
-  getTransactionCount,
-  getTransactionReceipt,
-  sendRawTransaction,
-} from './nodeReads.js'
+import { NodeRpcError, NodeUnavailableError } from './nodeErrors.js'
+import { getBlock, getTransactionCount, getTransactionReceipt } from './nodeReads.js'
 import type { TransactionReceipt } from './transactionReceipt.js'
 
 export type SenderContext = {
@@ -104,5 +101,7 @@ async function signAndSend(
   const { chainId } = definition
   const transaction = { chainId, nonce, to, data, value, gas: BigInt(gas) }
   const signed = await account.signTransaction({ ...transaction, ...fast })
-  return sendRawTransaction(node, signed)
+  const { kind, reason = kind } = await broadcast(node, signed)
+  if (kind !== 'sent') throw new NodeRpcError(-32000, reason, undefined)
+  return keccak256(signed)
 }

@@ -24,6 +24,8 @@ export type ChainHealth = {
   readonly trouble: () => string | undefined
   /** The rules that the chain announces. */
   readonly coming: () => ComingFork | undefined
+  /** Why nothing is sent, see `ceilingWait`; absent where the operator has set no ceiling. */
+  readonly ceilingWait?: (() => Promise<string | undefined>) | undefined
   /** The states of the executors, read from database and node. */
   readonly executors: () => Promise<readonly ExecutorStatus[]>
 }
@@ -141,7 +143,11 @@ async function checkChain(
   }
   const executors = reachable && fresh ? await within(executorsOf(chain), undefined) : []
   reasons.push(...executorReasons(chainId, executors))
-  const alarms = executorAlarms(chainId, executors ?? [])
+  const waits = fresh ? await waitOf(chain) : undefined
+  const alarms = [
+    ...(waits === undefined ? [] : [`Chain ${chainId} is ${waits}.`]),
+    ...executorAlarms(chainId, executors ?? []),
+  ]
   const detail = {
     head: Number(number),
     headAge: age,
@@ -149,6 +155,7 @@ async function checkChain(
     bundlesHere: leads(),
     bundled,
     ...(next && { coming: { fork: next.fork, activation: next.activation } }),
+    ...(waits !== undefined && { waits }),
     executors: (executors ?? []).map(({ role, address, state, balance, inFlight }) => ({
       role,
       address,
@@ -196,6 +203,17 @@ export function executorAlarms(
 export function recently<Answer>(read: () => Promise<Answer>): () => Promise<Answer> {
   const recent = createRecent<Answer>(2_000)
   return () => recent('', read)
+}
+
+/** Undefined where nothing keeps bundles back, or the node does not say. */
+export async function waitOf({ ceilingWait }: ChainHealth): Promise<string | undefined> {
+  return (
+    ceilingWait &&
+    within(
+      ceilingWait().catch(() => undefined),
+      undefined,
+    )
+  )
 }
 
 function executorsOf({ executors }: ChainHealth) {

@@ -4,7 +4,7 @@ import type { NodeState } from '../chain/nodeClient.js'
 import { connectionUse, type Database } from '../db/database.js'
 import { poolSizes } from '../mempool/pool/bounds.js'
 import type { FundLevel } from '../paymaster/watchFunds.js'
-import { type ChainHealth, within } from './checkReadiness.js'
+import { type ChainHealth, waitOf, within } from './checkReadiness.js'
 
 /** The parts of a running chain that have gauges. */
 export type GaugedChain = {
@@ -97,6 +97,7 @@ async function chainReadings(
     health.executors().catch(() => []),
     [],
   )
+  const isWaiting = (await waitOf(health)) !== undefined
   const { number, age } = health.head()
   const next = health.coming()
   const labels = { chain }
@@ -105,6 +106,9 @@ async function chainReadings(
     { name: 'purser_head_age_seconds', labels, value: age / 1_000 },
     { name: 'purser_head_block', labels, value: Number(number) },
     { name: 'purser_lease_held', labels, value: health.leads() ? 1 : 0 },
+    ...(health.ceilingWait
+      ? [{ name: 'purser_fee_ceiling_reached', labels, value: isWaiting ? 1 : 0 } as const]
+      : []),
     ...(next
       ? [
           {

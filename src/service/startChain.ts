@@ -3,6 +3,7 @@ import type { ChainServices } from '../api/services.js'
 import { createRecent } from '../base/createRecent.js'
 import { TankError } from '../base/errors/sponsorshipErrors.js'
 import { executorStatus } from '../bundler/executorStatus.js'
+import { ceilingWait } from '../bundler/feeCeiling.js'
 import type { BundlingCandidate } from '../bundler/leadBundling.js'
 import type { OperationNews } from '../bundler/operationNews.js'
 import { type ClientReads, createClientReads } from '../chain/clientReads.js'
@@ -104,10 +105,11 @@ function stepsOf({ node, definition, entryPoints }: OpenChain): RunningChain['st
 
 /** undefined where the operator does not let clients read the node. */
 function readsOf({ definition, heads, node, logger }: OpenChain): ClientReads | undefined {
-  const { rpcUrls: urls, logRange, nodeMethods, estimateGas: estimatesGas } = definition
+  const { rpcUrls: urls, logRange, nodeMethods } = definition
+  const { estimateGas: estimatesGas, sendRawTransaction: sends } = definition
   const head = (): bigint => heads.current().number
   return nodeMethods
-    ? createClientReads({ urls, chain: node.chain, logger, logRange, estimatesGas, head })
+    ? createClientReads({ urls, chain: node.chain, logger, logRange, estimatesGas, sends, head })
     : undefined
 }
 
@@ -123,6 +125,10 @@ function healthOf(
     leads: () => bundler?.leads() ?? false,
     trouble: () => engine.trouble(),
     coming: () => engine.coming(),
+    ceilingWait:
+      Object.keys(definition.feeCeiling).length > 0
+        ? () => ceilingWait({ node, definition }, heads.current())
+        : undefined,
     executors: recently(() =>
       executorStatus({ definition, database, node, signers, treasury }, heads.current()),
     ),

@@ -20,6 +20,7 @@ beforeEach(async () => {
     logger: silent,
     logRange: 10,
     estimatesGas: false,
+    sends: false,
     head: () => 7n,
   })
 })

@@ -1,3 +1,4 @@
+import type { Hex } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ethCall } from '../../src/chain/ethCall.js'
@@ -10,7 +11,6 @@ import {
   getLogs,
   getTransactionCount,
   getTransactionReceipt,
-  sendRawTransaction,
 } from '../../src/chain/nodeReads.js'
 import { callTransaction } from '../../src/chain/transactionCall.js'
 import { type Anvil, startAnvil } from '../support/chain/startAnvil.js'
@@ -47,7 +47,7 @@ test('a signed transaction is sent, and its receipt and logs are read with types
     maxFeePerGas: 10_000_000_000n,
     maxPriorityFeePerGas: 1n,
   })
-  const hash = await sendRawTransaction(node, signed)
+  const hash = await node.request<Hex>('eth_sendRawTransaction', [signed])
   await node.request('evm_mine', [])
   const receipt = await getTransactionReceipt(node, hash)
   expect(receipt).toMatchObject({

@@ -1,11 +1,15 @@
 import { numberToHex } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { broadcast } from '../../src/chain/broadcast.js'
 import { createNodeClient, type NodeClient } from '../../src/chain/nodeClient.js'
 import { NodeRpcError, NodeUnavailableError } from '../../src/chain/nodeErrors.js'
 import { requireChain } from '../../src/chain/requireChain.js'
+import { devKey } from '../../src/cli/devnet/devKeys.js'
 import { type Anvil, startAnvil } from '../support/chain/startAnvil.js'
 import { startTroubledNode, type TroubledNode } from '../support/chain/troubledNode.js'
 import { silent } from '../support/logger.js'
+import { recordMetrics } from '../support/recordMetrics.js'
 import { until } from '../support/until.js'
 
 const cleanups: (() => Promise<void>)[] = []
@@ -96,6 +100,53 @@ describe('of three nodes', () => {
     await mine(1)
     expect((await client.head()).number).toBe(1n)
     expect(await latest(client)).toBe(1)
+  })
+})
+
+describe('a transaction', () => {
+  const key = privateKeyToAccount(devKey(1))
+  const fees = { maxFeePerGas: 10_000_000_000n, maxPriorityFeePerGas: 1n }
+  const signed = (nonce: number, gas = 21_000n) =>
+    key.signTransaction({ chainId: 31_337, nonce, to: key.address, gas, ...fees })
+
+  test('goes to all nodes: the first that takes it decides, however others fail', async () => {
+    const [first, second, third] = await three()
+    const client = clientOf(first, second, third)
+    await anvil.request('evm_setAutomine', [false])
+    await client.head()
+    await first.begin({ kind: 'hangs' })
+    await second.begin({ kind: 'error', methods: ['eth_sendRawTransaction'] })
+    await third.begin(counting)
+    const outcomes: (string | undefined)[] = []
+    const metrics = recordMetrics(({ outcome }) => outcomes.push(outcome))
+    const begin = performance.now()
+    expect(await broadcast(client, await signed(0), metrics)).toEqual({ kind: 'sent' })
+    expect(performance.now() - begin).toBeLessThan(1_000)
+    const asked = [second, third].map((node) => node.met('eth_sendRawTransaction'))
+    expect(asked).toEqual([1, 1])
+    await until(async () => outcomes.length === 2)
+    expect(outcomes.sort()).toEqual(['first', 'refused'])
+  })
+
+  test('that a node knows already is sent', async () => {
+    const client = clientOf(...(await three()))
+    await anvil.request('evm_setAutomine', [false])
+    const raw = await signed(0)
+    await broadcast(client, raw)
+    expect(await broadcast(client, raw)).toEqual({ kind: 'sent' })
+  })
+
+  test('is refused for good only by all nodes; one that is silent is waited for a while', async () => {
+    const [first, second] = await three()
+    const client = clientOf(first, second)
+    const tooLittle = await signed(0, 20_999n)
+    expect((await broadcast(client, tooLittle)).kind).toBe('terminal')
+    await second.begin({ kind: 'error', methods: ['eth_sendRawTransaction'] })
+    expect((await broadcast(client, tooLittle)).kind).toBe('indeterminate')
+    await second.begin({ kind: 'hangs' })
+    const begin = performance.now()
+    expect((await broadcast(client, tooLittle)).kind).toBe('indeterminate')
+    expect(performance.now() - begin).toBeLessThan(4_000)
   })
 })
 

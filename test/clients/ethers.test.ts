@@ -1,4 +1,13 @@
-import { Contract, concat, type InterfaceAbi, JsonRpcProvider, toBeHex, Wallet } from 'ethers-v6'
+import {
+  Contract,
+  concat,
+  type InterfaceAbi,
+  type JsonRpcApiProvider,
+  JsonRpcProvider,
+  toBeHex,
+  Wallet,
+  WebSocketProvider,
+} from 'ethers-v6'
 import { entryPoint07Abi } from 'viem/account-abstraction'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { keyFromSeed } from '../../src/cli/devnet/simpleAccount.js'
@@ -11,11 +20,12 @@ import { until } from '../support/until.js'
 /* ethers as it is, with one URL for the chain, the bundler and the paymaster. */
 
 const info = usePurser()
-let provider: JsonRpcProvider
-beforeAll(() => {
-  provider = new JsonRpcProvider(info().standardUrl)
-})
-afterAll(() => provider.destroy())
+let provider: JsonRpcApiProvider
+
+const providers = [
+  ['HTTP', (url: string) => new JsonRpcProvider(url)],
+  ['a WebSocket', (url: string) => new WebSocketProvider(url.replace(/^http/, 'ws'))],
+] as const
 
 const factoryAbi = [
   'function createAccount(address owner, uint256 salt) returns (address)',
@@ -79,7 +89,12 @@ async function sendAndWait(op: Record<string, string>, owner: Wallet) {
   return receipt
 }
 
-describe('ethers with one URL', () => {
+describe.each(providers)('ethers with one URL over %s', (way, connect) => {
+  beforeAll(() => {
+    provider = connect(info().standardUrl)
+  })
+  afterAll(() => provider.destroy())
+
   test('knows the chain, its fees, blocks, accounts and contracts, also in one batch', async () => {
     const token = tokenNamed(info(), 'tUSD').address
     const contract = new Contract(token, ['function decimals() view returns (uint8)'], provider)
@@ -120,7 +135,7 @@ describe('ethers with one URL', () => {
   })
 
   test('sends a self-paid operation', async () => {
-    const owner = new Wallet(keyFromSeed('ethers self-paid'))
+    const owner = new Wallet(keyFromSeed(`ethers self-paid ${way}`))
     const drafted = await firstOperation(owner)
     await fund(info(), drafted.sender as `0x${string}`)
     const entryPoint = info().entryPoints['0.7']
@@ -131,7 +146,7 @@ describe('ethers with one URL', () => {
   })
 
   test('sends a sponsored operation', async () => {
-    const owner = new Wallet(keyFromSeed('ethers sponsored'))
+    const owner = new Wallet(keyFromSeed(`ethers sponsored ${way}`))
     const drafted = await firstOperation(owner)
     const { paymasterAndData: _, ...sponsored } = await provider.send('pm_sponsorUserOperation', [
       drafted,

@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { keyFromSeed } from '../../src/cli/devnet/simpleAccount.js'
-import { TARGET } from '../support/service/devAccount.js'
+import { keyFromSeed, toInterfaceOperation } from '../../src/cli/devnet/simpleAccount.js'
+import type { Json } from '../support/http/jsonRpc.js'
+import { devAccount, TARGET } from '../support/service/devAccount.js'
 import { fund, simpleSmartAccount } from '../support/service/smartAccounts.js'
 import { usePurser } from '../support/service/usePurser.js'
 
@@ -26,13 +27,17 @@ function runs(command: string, args: readonly string[]): boolean {
 }
 
 /** The answer of a program that reads `input`. */
-async function answerOf(command: string, args: readonly string[], input: object) {
+async function answerOf<Answer = Record<'selfPaid' | 'sponsored', object>>(
+  command: string,
+  args: readonly string[],
+  input: object,
+) {
   const program = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] })
   program.stdin.end(JSON.stringify(input))
   const ended = new Promise((resolve, reject) => program.on('close', resolve).on('error', reject))
   const [out, err, exit] = await Promise.all([text(program.stdout), text(program.stderr), ended])
   if (exit !== 0) throw new Error(err)
-  return JSON.parse(out) as Record<'selfPaid' | 'sponsored', object>
+  return JSON.parse(out) as Answer
 }
 
 const languages = [
@@ -68,9 +73,34 @@ const present = languages.filter(({ absence }) => absence === undefined)
 for (const { name, absence } of languages)
   if (absence !== undefined) test.skip(`${name} did not run: ${absence}`, () => {})
 
-if (present.length > 0)
+const hasPython = runs(python, ['--version'])
+if (!hasPython)
+  test.skip(`eth_sendUserOperationSync from Python did not run: no ${python}`, () => {})
+
+if (present.length > 0 || hasPython)
   describe('clients in other languages', () => {
     const info = usePurser()
+
+    test.runIf(hasPython)(
+      'plain Python sends an operation and has its receipt in one answer',
+      async () => {
+        const account = await devAccount(info(), 'plain Python')
+        const op = await account.selfPaid()
+        const [userOpHash, operation] = [account.hashOf(op), toInterfaceOperation(op)]
+        const { bundlerUrl: url, standardUrl } = info()
+        const input = { url, entryPoint: account.entryPoint, operation }
+        const sync = join(folderOf('python'), 'sync.py')
+        type Answers = Record<'accepted' | 'included' | 'refused', Json>
+        const classic = await answerOf<Answers>(python, [sync], input)
+        expect(classic.included.result).toMatchObject({ userOpHash, success: 'true' })
+        const standard = await answerOf<Answers>(python, [sync], { ...input, url: standardUrl })
+        expect(standard.included.result).toMatchObject({ userOpHash, success: true })
+        for (const { accepted, refused } of [classic, standard]) {
+          expect(accepted.result).toBe(userOpHash)
+          expect(refused.error.code).toBeLessThan(-32_000)
+        }
+      },
+    )
 
     test.each(present)('$name pays for itself, and is sponsored', async ({ version, run }) => {
       const { standardUrl: url, entryPoints, factories, tanks } = info()

@@ -1,7 +1,7 @@
 import { createSmartAccountClient } from 'permissionless'
 import { toSimpleSmartAccount } from 'permissionless/accounts'
 import { createPimlicoClient } from 'permissionless/clients/pimlico'
-import { type Address, http, parseEther } from 'viem'
+import { type Address, http, parseEther, webSocket } from 'viem'
 import { InsufficientPrefundError, type SmartAccount } from 'viem/account-abstraction'
 import { privateKeyToAccount } from 'viem/accounts'
 import { foundry } from 'viem/chains'
@@ -140,3 +140,28 @@ test('permissionless, Simple7702Account, EntryPoint v0.8: a plain key is delegat
   expect((await client.waitForUserOperationReceipt({ hash: second })).success).toBe(true)
   expect(await nodeClient(info()).getBalance({ address: account.address })).toBe(0n)
 })
+
+test('permissionless works over a WebSocket as it does over HTTP', async () => {
+  const version = '0.7'
+  const url = info().standardUrl.replace(/^http/, 'ws')
+  const transport = webSocket(url, { reconnect: false })
+  const paymaster = createPimlicoClient({ transport, entryPoint: entryPointOf(version) })
+  const account = await open(version, 'socket')
+  const client = createSmartAccountClient({
+    ...options(),
+    account,
+    bundlerTransport: transport,
+    paymaster,
+    userOperation: {
+      estimateFeesPerGas: async () => (await paymaster.getUserOperationGasPrice()).fast,
+    },
+  })
+  const hash = await client.sendUserOperation({ calls: [{ to: TARGET, data: '0x1234' }] })
+  const { success, sender } = await client.waitForUserOperationReceipt({ hash })
+  expect([success, sender.toLowerCase()]).toEqual([true, account.address.toLowerCase()])
+  for (const { transport: own } of [client, paymaster])
+    await (own as unknown as Socket).getRpcClient().then((socket) => socket.close())
+})
+
+/** What viem adds to a transport over a socket. */
+type Socket = { readonly getRpcClient: () => Promise<{ readonly close: () => void }> }

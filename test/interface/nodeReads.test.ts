@@ -81,7 +81,6 @@ describe('a holder of a key who wants more than a read', () => {
   })
 
   test.each([
-    'eth_sendRawTransaction',
     'eth_sendTransaction',
     'eth_sign',
     'debug_traceCall',

@@ -76,6 +76,10 @@ export const examplePaymasterParams = [
   { mode: 'SPONSORED' },
 ] as const
 
+/** A transaction that sends nothing to the same address, signed by a key of tests. */
+export const EXAMPLE_SIGNED: Hex =
+  '0x02f8660a800184773594008252089400000000000000000000000000000000000a11ce8080c001a00b8403ef6e38d7c0ef2e2c1b5cb5aec02bf1fd0197d4fcf34190a7d7ccaac5fca04f67c60144c6752d87681d0f2f03cb85fa94915cfa442fa562d92a1098d0f12a'
+
 export const exampleTransaction: Hex = `0x${'7e'.repeat(32)}`
 export const exampleBlock: Hex = `0x${'b1'.repeat(32)}`
 

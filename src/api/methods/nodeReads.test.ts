@@ -18,6 +18,22 @@ test.each(reads)('%s does not exist on a chain whose operator forbids reads', as
     expect((await call('v3', advised, [])).body).toMatchObject({ result: expect.any(String) })
 })
 
+test('a signed transaction is passed on where the operator allows it, and only that', async () => {
+  const [raw] = methods.eth_sendRawTransaction.example.params
+  const send = (params: readonly unknown[]) => call('v3', 'eth_sendRawTransaction', params as never)
+  expect((await send([raw])).body).toMatchObject({ result: `0x${'ab'.repeat(32)}` })
+  expect(memory().calls.at(-1)?.arguments).toEqual(['app-1', raw])
+  const unsigned = '0xe28080825208940000000000000000000000000000000000000a11ce80801480808080'
+  for (const other of ['0x', '0x00', unsigned, `0x${'00'.repeat(131_073)}`, 7])
+    expect((await send([other])).body).toMatchObject({ error: { code: -32602 } })
+  const { reads, ...others } = memory().chain
+  const chain = { ...others, reads: reads && { ...reads, send: undefined } }
+  await restart({ services: { ...memory().services, chains: new Map([[memoryChainId, chain]]) } })
+  expect((await send([raw])).body).toMatchObject({
+    error: { code: -32601, message: expect.stringContaining('sendRawTransaction') },
+  })
+})
+
 test('nothing but decoded members reaches the node, in its shape', async () => {
   const read = async (name: string, params: readonly unknown[]) => {
     await call('v3', name, params as never)

@@ -8,6 +8,7 @@ import {
   boundLogFilter,
   logFilter,
   nodeCall,
+  signedTransaction,
 } from '../dialects/decode/nodeParams.js'
 import { stateOverride } from '../dialects/decode/stateOverride.js'
 import {
@@ -21,7 +22,7 @@ import {
   word,
 } from '../dialects/decode/values.js'
 import type { ChainServices } from '../services.js'
-import { EXAMPLE_TANK, exampleTransaction } from './examples.js'
+import { EXAMPLE_TANK, EXAMPLE_SIGNED, exampleTransaction } from './examples.js'
 import { method } from './method.js'
 
 type NodeRead<Name extends ReadMethod> = {
@@ -147,6 +148,23 @@ export const nodeReads = [
     params: { call: nodeCall, block },
     reverts: true,
     example: { params: callParams, outcome: '0x5ad8' },
+  }),
+  method({
+    name: 'eth_sendRawTransaction',
+    summary: 'Sends a signed transaction that is no operation, where the operator allows it.',
+    scope: 'node',
+    cost: 10,
+    params: { transaction: signedTransaction },
+    errors: [-32000],
+    run: async ({ transaction }, { chain, appId }) => {
+      const { send } = readsOf(chain)
+      if (send !== undefined) return send(appId, transaction)
+      throw new MethodNotFoundError(
+        'eth_sendRawTransaction is for transactions. Send operations by eth_sendUserOperation; the operator allows it with sendRawTransaction.',
+      )
+    },
+    result: word.json,
+    example: { params: [EXAMPLE_SIGNED], outcome: exampleTransaction },
   }),
   nodeRead({
     name: 'eth_getCode',

@@ -271,6 +271,12 @@ export const catalogue = {
     meaning: 'At its limit an executor waits for the chain.',
     labels: { chain: CHAIN, executor: 'the address of a configured key' },
   },
+  purser_fee_ceiling_reached: {
+    kind: 'gauge',
+    help: '1 while the chain asks for more than the `feeCeiling` of the configuration, else 0.',
+    meaning: 'Nothing is sent meanwhile, and operations wait. Absent where there is no ceiling.',
+    labels: { chain: CHAIN },
+  },
   purser_lease_held: {
     kind: 'gauge',
     help: '1 where bundling started in this process for the chain, else 0.',
@@ -320,6 +326,17 @@ export const catalogue = {
       outcome: ['answered', 'failed'],
     },
     buckets: callBuckets,
+  },
+  purser_broadcasts_total: {
+    kind: 'counter',
+    help: 'Transactions of ours by how each node answered them.',
+    meaning:
+      'Every node gets each transaction: `first` is the share that a node accepted before all others, `later` what it accepted or knew then. A node that is mostly `refused` or `silent` helps nobody.',
+    labels: {
+      chain: CHAIN,
+      node: 'host and port of a configured URL',
+      outcome: ['first', 'later', 'refused', 'silent'],
+    },
   },
   purser_node_paused: {
     kind: 'gauge',

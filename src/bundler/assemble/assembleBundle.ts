@@ -1,7 +1,7 @@
 import type { Hex, SignedAuthorization } from 'viem'
 import { greatest } from '../../base/bigints.js'
 import type { ChainDefinition } from '../../chain/definition/chainDefinition.js'
-import { acceptedTip, adviseFees } from '../../chain/fees.js'
+import { acceptedTip } from '../../chain/fees.js'
 import { getBlock } from '../../chain/nodeReads.js'
 import type { TipFloor } from '../../chain/tipFloor.js'
 import { mostBundleGas } from '../../erc4337/bundleGas.js'
@@ -17,6 +17,7 @@ import { readReputations } from '../../mempool/pool/reputations.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import { assessBundle } from '../fees/assessBundle.js'
 import { assuredTip, bundleFees } from '../fees/bundleFees.js'
+import { executorFees, isUnderCeiling, underCeiling } from '../feeCeiling.js'
 import { carriedOperation, pricedOperation } from '../fees/pricedOperation.js'
 import { isOverdue, passAuthorizations } from './authorizations.js'
 import { bundleCall, type Payee, readPayee } from './bundleCall.js'
@@ -63,6 +64,8 @@ const wideNonce = Number(placeholder(3, 41))
  * Where the chain's nodes ask for a tip by the bytes of a bundle, it bids that much; an operation that cannot pay
  * what its own bytes ask for waits.
  *
+ * No bid is above the operator's fee ceiling: its operations wait until the chain asks for less.
+ *
  * Where the chain charges a data fee on top of gas, operations whose preVerificationGas does not repay their
  * share of it at present wait until it falls.
  *
@@ -76,7 +79,7 @@ export async function assembleBundle(
   const { definition, node, engine } = context
   const { head, executor, entryPoint, waiting } = wanted
   const assembly = { ...wanted, ...(await readPayee(context, executor, entryPoint)) }
-  const { standard, tipFloor } = await adviseFees(node, head, definition)
+  const { standard, tipFloor } = await executorFees(context, head)
   const price = await dataPriceAt(node, definition.dataFee, head)
   const dataPrice = price && afterSteps(price, dataSteps.bundle)
   const accepted = acceptedTip({ standard, tipFloor })
@@ -109,10 +112,13 @@ export async function assembleBundle(
     // (6) Decide what to bid
     const asked = bundleTip(entryPoint, kept.map(carriedOperation), tipFloor)
     if (fees.maxPriorityFeePerGas < asked) {
-      const isPayable = kept.some(paysTip(entryPoint, head.baseFee, asked))
+      const isPayable =
+        isUnderCeiling(definition, { ...standard, maxPriorityFeePerGas: asked }) &&
+        kept.some(paysTip(entryPoint, head.baseFee, asked))
       if (!isPayable) waiting.add(largestByTip(entryPoint, kept, tipFloor))
       leastTip = isPayable ? asked : accepted
-      target = withTip(standard, greatest(leastTip, standard.maxPriorityFeePerGas))
+      const wanted = withTip(standard, greatest(leastTip, standard.maxPriorityFeePerGas))
+      target = underCeiling(definition, wanted)
       continue
     }
     const { to, data, gas, authorizations: authorizationList } = bundleCall(assembly, kept)

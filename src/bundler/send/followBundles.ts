@@ -1,8 +1,8 @@
 import type { Address, Hex } from 'viem'
 import { parseTransaction } from 'viem/utils'
 import { faultPoint } from '../../base/faults.js'
+import { type BroadcastResult, broadcast } from '../../chain/broadcast.js'
 import { type ComingBlock, comingBlock } from '../../chain/comingBlock.js'
-import { adviseFees } from '../../chain/fees.js'
 import type { Head } from '../../chain/head.js'
 import type { ExecutorTransaction } from '../../chain/signing/executorTransaction.js'
 import type { Fees } from '../../erc4337/fees.js'
@@ -15,6 +15,7 @@ import { isOvertaken } from '../dataFees.js'
 import { type ExecutorState, readExecutorStates } from '../executorStatus.js'
 import { assessBundle } from '../fees/assessBundle.js'
 import { resubmissionFees, takeoverFees } from '../fees/bundleFees.js'
+import { ceilingWait, executorFees, isUnderCeiling } from '../feeCeiling.js'
 import {
   type OpenBundle,
   type OpenView,
@@ -29,7 +30,7 @@ import {
   refuseBundle,
   storeAttempt,
 } from '../outbox/outbox.js'
-import { type BroadcastResult, broadcast, signAttempt, transferTransaction } from './attempts.js'
+import { signAttempt, transferTransaction } from './attempts.js'
 import { bundleFailure, followRelayed, keptUntil, sendingConditions } from './followRelayed.js'
 import { type Lane, newestAttempt, planLane } from './lanes.js'
 
@@ -43,6 +44,8 @@ export type ChainView = OpenView & {
 export type Followed = ChainView & {
   /** Accounts with a transaction that the node did not take: they send nothing further for now. */
   readonly blocked: ReadonlySet<Address>
+  /** Why nothing new is sent, and no fee is raised, for now; see `ceilingWait`. */
+  readonly wait: string | undefined
 }
 
 /** The state that the index has reached at `head`, to be read before the index goes on. */
@@ -63,17 +66,18 @@ export async function followBundles(context: BundlingContext, view: ChainView): 
   const { database, definition, node } = context
   const { head, states } = view
   const blocked = new Set<Address>()
+  const wait = await ceilingWait(context, head)
   const open = await openSince(database, definition.chainId, view)
-  if (open.length === 0) return { ...view, blocked }
+  if (open.length === 0) return { ...view, blocked, wait }
 
   const knownToNode = await knownTransactions(context, open)
-  const { fast } = await adviseFees(node, head, definition)
-  const at = { head, fast, soon: await comingBlock(node, head, SOON_BLOCKS), knownToNode }
+  const { fast } = await executorFees(context, head)
+  const at = { head, fast, wait, soon: await comingBlock(node, head, SOON_BLOCKS), knownToNode }
   for (const { address: executor, mined } of states.values()) {
     const lane = { executor, mined, open: open.filter((bundle) => bundle.executor === executor) }
     if (!(await followLane(context, lane, at))) blocked.add(executor)
   }
-  return { ...view, blocked }
+  return { ...view, blocked, wait }
 }
 
 /** Blocks in which a transaction that the node has may be mined before it can be replaced. */
@@ -84,6 +88,7 @@ type Following = {
   readonly head: Head
   /** The advised fees of the tier `fast`. */
   readonly fast: Fees
+  readonly wait: Followed['wait']
   readonly soon: ComingBlock
   readonly knownToNode: ReadonlySet<Hex>
 }
@@ -92,7 +97,7 @@ type Following = {
 async function followLane(
   context: BundlingContext,
   lane: Lane,
-  { head, fast, soon, knownToNode }: Following,
+  { head, fast, wait, soon, knownToNode }: Following,
 ): Promise<boolean> {
   const { definition, relay } = context
   const { resubmitAfter, maxBundlesPerExecutor } = definition
@@ -120,12 +125,12 @@ async function followLane(
   )
   let allTaken = true
   for (const step of steps) {
-    if (step.kind === 'abandon') {
-      if (!(await isKnownAnywhere(context, step.bundle)))
-        await abandon(context, step.bundle, step.reason)
-    } else if (step.kind === 'cancel') await cancel(context, step.bundle, fast, step.reason)
+    if (step.kind === 'abandon') await abandon(context, step.bundle, step.reason)
+    else if (step.kind === 'cancel') await cancel(context, step.bundle, fast, step.reason)
     else if (!isTaken(await send(context, step.bundle))) allTaken = false
   }
+  // Until the chain asks for less, a higher fee under the ceiling is of no use.
+  if (wait !== undefined) return allTaken
   for (const bundle of stuck) if (await resubmit(context, head, bundle, fast)) break
   return allTaken
 }
@@ -137,7 +142,11 @@ export async function send(context: BundlingContext, bundle: OpenBundle): Promis
   const raw = await rawTransaction(database, definition.chainId, hash)
   faultPoint('broadcast:before')
   const isPublic = bundle.relayedFrom === undefined
-  const result = isPublic ? await broadcast(context.node, raw) : await offer(context, bundle, raw)
+  // The relay gets what is public too: it may still have another transaction for the nonce.
+  if (isPublic && context.relay?.way === 'private') void offer(context, bundle, raw)
+  const result = isPublic
+    ? await broadcast(context.node, raw, context.metrics)
+    : await offer(context, bundle, raw)
   faultPoint('broadcast:after')
   const { kind, reason } = result
   const { id, executor, nonce } = bundle
@@ -157,9 +166,11 @@ async function offer(
   bundle: OpenBundle,
   raw: Hex,
 ): Promise<BroadcastResult> {
+  const isPublic = bundle.relayedFrom === undefined
   const until = keptUntil(context, bundle)
   const conditions = () => sendingConditions(context, bundle, until)
-  const result = await context.relay?.offer({ ...newestAttempt(bundle), raw }, until, conditions)
+  const attempt = { ...newestAttempt(bundle), raw }
+  const result = await context.relay?.offer(attempt, isPublic ? undefined : until, conditions)
   return result ?? { kind: 'indeterminate', reason: 'no relay is configured any more' }
 }
 
@@ -168,34 +179,24 @@ export function isTaken({ kind }: BroadcastResult): boolean {
   return kind === 'sent' || kind === 'settled'
 }
 
-/** Hashes of the bundles' transactions, those that the node has in its pool or chain. */
+/** Hashes of the bundles' transactions, those that any node has in its pool or chain. */
 async function knownTransactions(
   { node }: BundlingContext,
   open: readonly OpenBundle[],
 ): Promise<ReadonlySet<Hex>> {
   const hashes = open.flatMap(({ attempts }) => attempts.map(({ hash }) => hash))
-  const answers = await node.batch(
-    hashes.map((hash) => ({ method: 'eth_getTransactionByHash', params: [hash] })),
-  )
-  return new Set(
-    hashes.filter((_, i) => {
-      const answer = answers[i]
-      if (answer && !answer.ok) throw answer.error
-      return answer?.result !== null
+  const method = 'eth_getTransactionByHash'
+  const answers = await node.batch(hashes.map((hash) => ({ method, params: [hash] })))
+  const known = await Promise.all(
+    answers.map(async (answer, i) => {
+      if (!answer.ok) throw answer.error
+      if (answer.result !== null) return true
+      // One node may have refused, or lost, what the others have.
+      const others = node.nodes().length > 1 ? await node.survey<unknown>(method, [hashes[i]]) : []
+      return others.some((other) => other !== null)
     }),
   )
-}
-
-/** Whether any endpoint has a transaction of the bundle in its pool or chain: it may still count. */
-async function isKnownAnywhere(
-  { node }: BundlingContext,
-  { attempts }: OpenBundle,
-): Promise<boolean> {
-  for (const { hash } of attempts) {
-    const answers = await node.survey<unknown>('eth_getTransactionByHash', [hash])
-    if (answers.some((answer) => answer !== null)) return true
-  }
-  return false
+  return new Set(hashes.filter((_, i) => known[i]))
 }
 
 /** Ends a bundle that cannot be included any more; its operations try again. */
@@ -232,21 +233,25 @@ async function cancel(
   reason: string,
 ): Promise<void> {
   const { definition, database, node, logger, relay, metrics } = context
-  const { id, executor, nonce } = bundle
-  if (bundle.relayedFrom !== undefined) {
-    if (await relay?.withdraw(bundle.attempts)) {
-      metrics.count('purser_relay_bundles_total', { outcome: 'withdrawn' })
-      return abandon(context, bundle, reason)
-    }
-    await publishBundle(database, id)
+  const { id, executor, nonce, relayedFrom } = bundle
+  if (relayedFrom !== undefined && (await relay?.withdraw(bundle.attempts))) {
+    metrics.count('purser_relay_bundles_total', { outcome: 'withdrawn' })
+    return abandon(context, bundle, reason)
   }
+  const fees = takeoverFees(newestAttempt(bundle), fast)
+  if (!isUnderCeiling(definition, fees)) {
+    const facts = { bundleId: id, executor, nonce, reason }
+    logger.warn(facts, 'bundle is not cancelled: that would cost more than the fee ceiling')
+    return
+  }
+  if (relayedFrom !== undefined) await publishBundle(database, id)
   const transaction = await transferTransaction(node, {
     chainId: definition.chainId,
     from: executor,
     to: executor,
     value: 0n,
     nonce,
-    fees: takeoverFees(newestAttempt(bundle), fast),
+    fees,
   })
   if (await sendAttempt(context, { ...bundle, relayedFrom: undefined }, transaction, true))
     logger.warn({ bundleId: id, executor, nonce, reason }, 'bundle is being cancelled')
@@ -314,14 +319,16 @@ async function raisedFees(
   if (previous.noop || bundle.kind !== 'operations') {
     // A transaction that was not taken at three times the price does not wait for a higher one.
     const isHighEnough = previous.maxFeePerGas > 3n * fast.maxFeePerGas
-    return isHighEnough ? undefined : takeoverFees(previous, fast)
+    const raised = takeoverFees(previous, fast)
+    return isHighEnough || !isUnderCeiling(definition, raised) ? undefined : raised
   }
   const entryPoint = entryPoints.find(({ address }) => address === bundle.entryPoint)
   if (!entryPoint) return undefined
   const waiting = await operationsInBundle(database, bundle.id)
   const charges = bundleCharges(definition)
   const pays = await assessBundle(engine, entryPoint, waiting, data, charges, charged)
-  return resubmissionFees({ previous, fast, pays })
+  const isAllowed = (fees: Fees) => isUnderCeiling(definition, fees) && pays(fees)
+  return resubmissionFees({ previous, fast, pays: isAllowed })
 }
 
 /** Signs, stores, then sends another transaction for a bundle's nonce, if it is open. False without its key. */

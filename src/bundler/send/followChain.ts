@@ -1,11 +1,12 @@
 import type { Address } from 'viem'
+import { createStateLog } from '../../base/stateLog.js'
 import { bundlingHorizon } from '../../chain/comingBlock.js'
-import { adviseFees } from '../../chain/fees.js'
 import type { Head } from '../../chain/head.js'
 import { dropExpired } from '../../mempool/pool/operations.js'
 import { decayReputations } from '../../mempool/pool/reputations.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import { balanceAlarm } from '../executorStatus.js'
+import { executorFees } from '../feeCeiling.js'
 import { openSince } from '../outbox/bundles.js'
 import { indexBlocks } from '../settle/indexBlocks.js'
 import { type ChainView, type Followed, followBundles, viewChain } from './followBundles.js'
@@ -40,8 +41,9 @@ export async function followChain(
   return view && followBundles(context, view)
 }
 
-/** Fills missing nonces, refills executors and returns surpluses; new bundles go first. */
+/** Fills missing nonces, refills executors and returns surpluses; new bundles go first. Nothing above the fee ceiling. */
 export async function keepLanes(context: BundlingContext, followed: Followed): Promise<void> {
+  if (followed.wait !== undefined) return
   await fillGaps(context, followed)
   await refillExecutors(context, followed)
   await returnSurpluses(context, followed)
@@ -54,7 +56,7 @@ export async function keepLanes(context: BundlingContext, followed: Followed): P
  * behind them.
  */
 async function fillGaps(context: BundlingContext, followed: Followed): Promise<void> {
-  const { database, definition, node, signers, treasury, logger } = context
+  const { database, definition, signers, treasury, logger } = context
   const { chainId, maxBundlesPerExecutor } = definition
   const { head, states } = followed
   const bundles = await openSince(database, chainId, followed)
@@ -66,7 +68,7 @@ async function fillGaps(context: BundlingContext, followed: Followed): Promise<v
     const missing = missingNonces({ executor: address, mined: state.mined, open })
     if (missing.length > maxBundlesPerExecutor) continue
     for (const nonce of missing) {
-      const { fast } = await adviseFees(node, head, definition)
+      const { fast } = await executorFees(context, head)
       const transfer = { to: address, value: 0n, nonce, fees: fast }
       const filler = await sendTransfer(context, signer, 'filler', transfer)
       logger.warn({ bundleId: filler.id, executor: address, nonce }, 'missing nonce filled')
@@ -75,7 +77,7 @@ async function fillGaps(context: BundlingContext, followed: Followed): Promise<v
 }
 
 /** Logs when an executor or the treasury runs out of money, and when it has some again: once each. */
-export function createBalanceWatch({
+function createBalanceWatch({
   definition,
   signers,
   treasury,
@@ -95,5 +97,26 @@ export function createBalanceWatch({
       if (alarm === undefined) alarmed.delete(address)
       else alarmed.add(address)
     }
+  }
+}
+
+/** Logs what an operator has to know of executors and fees, when it begins and when it ends. */
+export function createWatches(context: BundlingContext): (followed: Followed) => void {
+  const watches = [createBalanceWatch(context), createCeilingWatch(context.logger)]
+  return (followed) => {
+    for (const watch of watches) watch(followed)
+  }
+}
+
+/** Logs when the chain asks for more than the operator's fee ceiling, and when for less again: once each. */
+function createCeilingWatch(logger: BundlingContext['logger']) {
+  const state = createStateLog(
+    logger,
+    'gas costs more than the fee ceiling: operations wait',
+    'gas costs less than the fee ceiling again',
+  )
+  return ({ wait }: Followed): void => {
+    if (wait === undefined) state.back()
+    else state.away({ reason: wait })
   }
 }

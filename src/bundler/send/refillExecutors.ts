@@ -3,7 +3,6 @@ import { parseTransaction } from 'viem/utils'
 import { compareBigints, smallest } from '../../base/bigints.js'
 import { SignerUnavailableError } from '../../base/errors/processErrors.js'
 import { faultPoint } from '../../base/faults.js'
-import { adviseFees } from '../../chain/fees.js'
 import { NodeRpcError } from '../../chain/nodeErrors.js'
 import type { ExecutorSigner } from '../../chain/signing/executorTransaction.js'
 import type { Fees } from '../../erc4337/fees.js'
@@ -11,6 +10,7 @@ import { fromHex } from '../../evm/index.js'
 import { type DataPrice, dataPriceAt } from '../../gas/dataPrice.js'
 import { placeholder } from '../../gas/placeholder.js'
 import type { BundlingContext } from '../bundlingContext.js'
+import { executorFees } from '../feeCeiling.js'
 import { type OpenBundle, openSince, rawTransactions } from '../outbox/bundles.js'
 import { storeBundle } from '../outbox/outbox.js'
 import { signAttempt, transferTransaction } from './attempts.js'
@@ -39,7 +39,7 @@ export async function refillExecutors(context: BundlingContext, followed: Follow
   if (executors.every(({ balance }) => balance >= terms.refillBelow)) return
 
   const bundles = await openSince(database, chainId, followed)
-  const { fast: fees } = await adviseFees(node, head, definition)
+  const { fast: fees } = await executorFees(context, head)
   const dataPrice = await dataPriceAt(node, definition.dataFee, head)
   let lane = {
     executor: treasury.address,

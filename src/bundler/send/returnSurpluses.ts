@@ -1,10 +1,10 @@
 import { compareBigints } from '../../base/bigints.js'
 import { SignerUnavailableError } from '../../base/errors/processErrors.js'
-import { adviseFees } from '../../chain/fees.js'
 import { NodeRpcError } from '../../chain/nodeErrors.js'
 import { dataPriceAt } from '../../gas/dataPrice.js'
 import { depositTo } from '../../paymaster/entryPointDeposit.js'
 import type { BundlingContext } from '../bundlingContext.js'
+import { executorFees } from '../feeCeiling.js'
 import { openSince } from '../outbox/bundles.js'
 import { mostOwed } from '../outbox/surpluses.js'
 import type { Followed } from './followBundles.js'
@@ -27,7 +27,7 @@ export async function returnSurpluses(context: BundlingContext, followed: Follow
   const { head, states, blocked } = followed
   const owed = await mostOwed(database, chainId, head.number - BigInt(finalityDepth))
   if (owed === undefined) return
-  const { fast: fees } = await adviseFees(node, head, definition)
+  const { fast: fees } = await executorFees(context, head)
   const cost = transferCost(await dataPriceAt(node, definition.dataFee, head), fees, DEPOSIT_GAS)
   if (owed.amount < WORTH_IT * cost) return
 

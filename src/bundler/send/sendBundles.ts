@@ -42,6 +42,7 @@ export async function sendBundles(
   { turn, freshHead, newestHead = () => followed.head, isOver = () => false }: Turn,
 ): Promise<void> {
   const { definition, entryPoints } = context
+  if (followed.wait !== undefined) return
   const start = turn % entryPoints.length
   const addresses = entryPoints.map(({ address }) => address)
   const pooled = await pooledEntryPoints(context.database, definition.chainId, addresses)

@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem'
-import { parseEther } from 'viem/utils'
+import { parseEther, parseGwei } from 'viem/utils'
 import { z } from 'zod'
 import { engineChoices, ruleModes } from '../../erc4337/validationSettings.js'
 import { versions } from '../../erc4337/versionFacts.js'
@@ -44,6 +44,12 @@ const coins = z
   .string()
   .regex(/^\d{1,12}(\.\d{1,18})?$/, 'must be an amount of ether in quotes, such as "0.05"')
   .transform((amount) => parseEther(amount))
+
+/** A price of gas in gwei, `0.5`, as wei. */
+const gwei = z
+  .string()
+  .regex(/^\d{1,9}(\.\d{1,9})?$/, 'must be gwei per gas in quotes, such as "200"')
+  .transform((price) => parseGwei(price))
 
 /** The key that refills executors. */
 const treasurySchema = z
@@ -170,6 +176,10 @@ export const chainSchema = z.strictObject({
   /** wei below which an executor sends nothing new. */
   executorMinBalance: coins.default(0n),
   treasury: treasurySchema.optional(),
+  /** The most that executors and treasury offer per gas; absent = whatever the chain asks for. */
+  feeCeiling: z
+    .strictObject({ maxFeePerGas: gwei.optional(), maxPriorityFeePerGas: gwei.optional() })
+    .default({}),
   /** Receives the fees of handleOps; absent = the executor that sends. */
   beneficiary: address.optional(),
   /**
@@ -190,6 +200,8 @@ export const chainSchema = z.strictObject({
   nodeMethods: z.boolean().default(true),
   /** Whether eth_estimateGas is among the reads. */
   estimateGas: z.boolean().default(false),
+  /** Whether clients may send signed transactions of their own, by eth_sendRawTransaction. */
+  sendRawTransaction: z.boolean().default(false),
   /** Pending operations at most: of one sender, in all. */
   maxOperationsPerSender: z.int().positive().default(16),
   maxOperations: z.int().positive().default(100_000),

@@ -1,5 +1,5 @@
 import { decodeHead, type Head, headRequest } from '../head.js'
-import type { NodeCall } from '../jsonRpc.js'
+import type { NodeAnswer, NodeCall } from '../jsonRpc.js'
 import { NodeUnavailableError } from '../nodeErrors.js'
 import { headOf } from './headOf.js'
 import { askNode, type NodePool, type RpcNode } from './nodePool.js'
@@ -7,8 +7,11 @@ import { askNode, type NodePool, type RpcNode } from './nodePool.js'
 /** Milliseconds after which nobody waits for what one of several nodes says of its head. */
 const HEAD_DEADLINE = 2_000
 
-/** The result of a call, and the node that gave it. */
-type NodeResult = { readonly node: RpcNode; readonly result: unknown }
+/** Milliseconds for which the others are waited for when enough nodes have reported a head. */
+const LATE_PATIENCE = 500
+
+/** What one node answers to a call; undefined = nothing. */
+export type NodeReply = { readonly host: string; readonly answer: NodeAnswer | undefined }
 
 /**
  * The newest block that enough nodes have, see `agreeOnHead`. Nodes that do not have it are marked as
@@ -18,17 +21,16 @@ type NodeResult = { readonly node: RpcNode; readonly result: unknown }
 export async function agreedHead(pool: NodePool): Promise<Head> {
   const { nodes, quorum } = pool
   const chosen = askedNodes(pool, nodes)
-  const voters = (
-    await Promise.all(
-      chosen.map(async (node) => {
-        const ask = (calls: readonly NodeCall[]) => askNode(pool, node, calls, patienceOf(pool))
-        const head = await headOf(pool, node, ask).catch(() => undefined)
-        const at = async (number: bigint) =>
-          decodeHead((await askOne(pool, node, headRequest(number)))?.result)
-        return head === undefined ? [] : { node, head, at }
-      }),
-    )
-  ).flat()
+  const looks = chosen.map(async (node) => {
+    const ask = (calls: readonly NodeCall[]) => askNode(pool, node, calls, patienceOf(pool))
+    const head = await headOf(pool, node, ask).catch(() => undefined)
+    const at = async (number: bigint) => {
+      const { answer } = await askOne(pool, node, headRequest(number), patienceOf(pool))
+      return answer?.ok ? decodeHead(answer.result) : undefined
+    }
+    return head && { node, head, at }
+  })
+  const voters = await inTime(looks, quorum)
   const agreed = await agreeOnHead(voters, quorum)
   if (agreed === undefined)
     throw new NodeUnavailableError(
@@ -47,21 +49,47 @@ function askedNodes({ quorum }: NodePool, nodes: readonly RpcNode[]): readonly R
   return rested.length < quorum ? nodes : rested
 }
 
-/** The results of the nodes of the chain that do not rest, or of all of them. */
-export async function askEach(pool: NodePool, call: NodeCall): Promise<readonly NodeResult[]> {
+/** What has come, in the order asked, when all have settled, or a moment after `enough` have given something. */
+function inTime<T>(
+  asked: readonly Promise<T | undefined>[],
+  enough: number,
+): Promise<readonly T[]> {
+  return new Promise((resolve) => {
+    const found = new Map<number, T>()
+    let pending = asked.length
+    let timer: NodeJS.Timeout | undefined
+    const end = (): void => {
+      clearTimeout(timer)
+      resolve([...found].sort(([a], [b]) => a - b).map(([, each]) => each))
+    }
+    for (const [place, each] of asked.entries())
+      void each.then((value) => {
+        pending -= 1
+        if (value !== undefined) found.set(place, value)
+        if (pending === 0) end()
+        else if (found.size >= enough) timer ??= setTimeout(end, LATE_PATIENCE)
+      })
+  })
+}
+
+/** The replies of the nodes of the chain that do not rest, or of all of them, each as it comes. */
+export function askEach(
+  pool: NodePool,
+  call: NodeCall,
+  patience = patienceOf(pool),
+): readonly Promise<NodeReply>[] {
   const ours = pool.nodes.filter(({ endpoint }) => !pool.chain?.strangers.has(endpoint.url))
-  const chosen = askedNodes(pool, ours)
-  const answers = await Promise.all(chosen.map((node) => askOne(pool, node, call)))
-  return answers.flatMap((answer) => answer ?? [])
+  return askedNodes(pool, ours).map((node) => askOne(pool, node, call, patience))
 }
 
 async function askOne(
   pool: NodePool,
   node: RpcNode,
   call: NodeCall,
-): Promise<NodeResult | undefined> {
-  const [answer] = await askNode(pool, node, [call], patienceOf(pool)).catch(() => [])
-  return answer?.ok ? { node, result: answer.result } : undefined
+  patience: number,
+): Promise<NodeReply> {
+  const [answer] = await askNode(pool, node, [call], patience).catch(() => [])
+  return { host: node.endpoint.label, answer }
 }
 
 function patienceOf({ deadline }: NodePool): number {

@@ -9,6 +9,10 @@ type Request = { readonly id: unknown; readonly method: string; readonly params:
 export type Trouble =
   /** Nobody listens. */
   | { readonly kind: 'stopped' }
+  /** `methods` (all when absent) are never answered. */
+  | { readonly kind: 'hangs'; readonly methods?: readonly string[] }
+  /** Everything but transactions is answered as it was so many blocks ago. */
+  | { readonly kind: 'behind'; readonly blocks: bigint }
   /** HTML instead of JSON. */
   | { readonly kind: 'garbage' }
   /** Each answer comes `milliseconds` later. */
@@ -58,6 +62,13 @@ export async function startTroubledNode(target: string): Promise<TroubledNode> {
     const chosen = now && 'methods' in now && now.methods ? now.methods.includes(method) : true
     if (!now || !chosen) return forward(request)
     met.push(method)
+    if (now.kind === 'hangs') return new Promise(() => {})
+    if (now.kind === 'behind') {
+      const call = { jsonrpc: '2.0', id, method: 'eth_blockNumber', params: [] }
+      const newest = BigInt(((await forward(call)) as { result: string }).result)
+      const block = newest > now.blocks ? newest - now.blocks : 0n
+      return answerOne(request, { kind: 'old', block })
+    }
     if (now.kind === 'elsewhere') return forward(request, now.url)
     if (now.kind === 'error') {
       if (now.late) await forward(request)

@@ -133,6 +133,7 @@ export function createMemoryServices() {
     debug: undefined,
     reads: {
       read: recorded('reads', () => null),
+      send: recorded('send', () => `0x${'ab'.repeat(32)}` as const),
       head: () => 1_000n,
       logRange: 100,
       estimatesGas: true,

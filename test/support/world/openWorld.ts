@@ -73,6 +73,7 @@ function definitionOf(
     executorMinBalance: 0n,
     maxBundlesPerExecutor: 1,
     treasury: undefined,
+    feeCeiling: {},
     beneficiary: undefined,
     // Heads are read and transactions are raised when the test says so.
     pollInterval: 3_600_000,
@@ -94,6 +95,7 @@ function definitionOf(
     logRange: 1_000,
     nodeMethods: false,
     estimateGas: false,
+    sendRawTransaction: false,
     maxOperationsPerSender: 4,
     maxOperationsPerApp: 1_000,
     maxOperations: 1_000,

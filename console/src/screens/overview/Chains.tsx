@@ -18,6 +18,7 @@ export function Chains({ chains }: { readonly chains: Query<Page<Chain>> }) {
               <li key={chain.chainId}>
                 <span>
                   {chain.name} <span class="muted">· {versionsOf(chain)}</span>
+                  {chain.waits !== null && <span class="tag doubt">{chain.waits}</span>}
                   {chain.coming && (
                     <span class="muted">
                       {' '}

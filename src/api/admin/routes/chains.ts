@@ -59,6 +59,8 @@ export const chainRoutes = [
         /** Whether the head is recent, as in the readiness. */
         answers: z.boolean(),
         bundled: z.boolean(),
+        /** Why no bundle is sent at present, such as a base fee above the ceiling; null = bundles go. */
+        waits: z.string().nullable(),
         /** The rules that the chain announces; null where it announces none. */
         coming: z.object({ fork: z.string(), at: time }).nullable(),
       }),
@@ -73,6 +75,7 @@ export const chainRoutes = [
               headAge = null,
               answers = false,
               bundled = false,
+              waits = null,
               coming,
             } = states[id] ?? {}
             return {
@@ -92,6 +95,7 @@ export const chainRoutes = [
               headAge: headAge === null ? null : Math.round(headAge),
               answers,
               bundled,
+              waits,
               coming: coming
                 ? { fork: coming.fork, at: new Date(coming.activation * 1_000) }
                 : null,

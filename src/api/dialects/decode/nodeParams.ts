@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem'
-import { numberToHex } from 'viem/utils'
+import { numberToHex, parseTransaction } from 'viem/utils'
 import { z } from 'zod'
 import { smallest } from '../../../base/bigints.js'
 import { InvalidParamsError } from '../../../base/errors/requestErrors.js'
@@ -48,6 +48,29 @@ export const block: Input<string | { readonly blockHash: Hex }> = {
     const number = member(value as Members, 'blockNumber')
     return blockNumber.decode(number, `${field}.blockNumber`, chain)
   },
+}
+
+/** Bytes of a signed transaction at most: nodes take no more. */
+const MAX_TRANSACTION_BYTES = 128 * 1024
+const transactionBytes = bytes(MAX_TRANSACTION_BYTES)
+
+/** A signed transaction without blobs. */
+export const signedTransaction: Input<Hex> = {
+  json: transactionBytes.json,
+  decode: (value, field, chain) => {
+    const raw = transactionBytes.decode(value, field, chain)
+    if (isSigned(raw)) return raw
+    throw new InvalidParamsError(field, 'must be a signed transaction without blobs.')
+  },
+}
+
+function isSigned(raw: Hex): boolean {
+  try {
+    const { r, type } = parseTransaction(raw)
+    return r !== undefined && type !== 'eip4844'
+  } catch {
+    return false
+  }
 }
 
 /** Gas of a call: the most that any transaction may have (EIP-7825). */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { classifyRefusal } from './attempts.js'
+import { classifyRefusal } from './broadcast.js'
 
 test.each([
   ['already known', 'sent'],
