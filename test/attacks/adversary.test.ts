@@ -5,7 +5,7 @@ import { createAdversary } from '../support/adversary/attack.js'
 import { type Battlefield, openBattlefield } from '../support/adversary/battlefield.js'
 import { type HonestOperation, runHonestUser } from '../support/adversary/honestUser.js'
 import { compareBooks, executorWealth } from '../support/adversary/reckoning.js'
-import { measureCoreShare, measureMachineLag } from '../support/machineLag.js'
+import { measureMachineLag } from '../support/machineLag.js'
 import { until } from '../support/until.js'
 
 /*
@@ -39,16 +39,15 @@ test(`nobody but the adversary pays (seed ${seed})`, { timeout: 3_600_000 }, asy
   await adversary.prepare()
   const before = await executorWealth(field)
   let isOver = false
-  const lags: { readonly service: number; readonly machine: number; readonly share: number }[] = []
+  const lags: { readonly service: number; readonly machine: number }[] = []
   const machine = measureMachineLag()
-  const cores = measureCoreShare(field.info.pid)
   const attack = async (): Promise<void> => {
     try {
       for (let made = 1; made <= moves && !isOver; made++) {
         await adversary.act()
         if (made % 50 === 0) {
           const service = await field.metric('nodejs_eventloop_lag_p99_seconds')
-          lags.push({ service, machine: await machine.p99(), share: cores.share() })
+          lags.push({ service, machine: await machine.p99() })
         }
       }
     } finally {
@@ -84,10 +83,7 @@ test(`nobody but the adversary pays (seed ${seed})`, { timeout: 3_600_000 }, asy
     honest: operations.length,
     mostBlocks: Math.max(...operations.map(({ blocks }) => blocks)),
     lagP99: lags
-      .map(
-        ({ service, machine, share }) =>
-          `${inMs(service)} of ${inMs(machine)} ms with ${Math.round(share * 100)} %`,
-      )
+      .map(({ service, machine }) => `${inMs(service)} of ${inMs(machine)} ms`)
       .join(', '),
     memory: `${Math.round(memory / MEGABYTE)} MB`,
     gained: `${gained} wei`,
@@ -104,9 +100,8 @@ test(`nobody but the adversary pays (seed ${seed})`, { timeout: 3_600_000 }, asy
   if (isLong) expect(summary.mostBlocks).toBeLessThanOrEqual(MOST_BLOCKS)
   expect(gained).toBeGreaterThanOrEqual(0n)
   expect(memory).toBeLessThan(1_024 * MEGABYTE)
-  // An idle thread of the machine lags too, where other programs keep its cores; and while they do, work of the service's
-  // own takes as much longer as it has less of a core. On a machine that does nothing else neither changes anything.
-  const ownLags = lags.map(({ service, machine, share }) => (service - machine) * share)
+  // An idle thread of the machine lags too, where other programs keep its cores.
+  const ownLags = lags.map(({ service, machine }) => service - machine)
   if (isLong) expect(Math.max(...ownLags)).toBeLessThanOrEqual(0.05)
 })
 
