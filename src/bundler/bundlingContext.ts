@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { ChainMetrics } from '../base/metrics/metrics.js'
+import type { ProblemLog } from '../base/problemLog.js'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import type { ExecutorSigner } from '../chain/signing/executorTransaction.js'
@@ -27,6 +28,8 @@ export type BundlingContext = {
   /** The receiver of bundles that are not sent publicly; absent where all are. */
   readonly relay?: Relay | undefined
   readonly logger: Logger
+  /** Logs what each round meets again. */
+  readonly problems: ProblemLog
   readonly metrics: ChainMetrics
   /** Absent where receipts tell the data fee, or there is none. */
   readonly dataFeeWatch?: DataFeeWatch | undefined

@@ -56,7 +56,10 @@ export type OperationStatus = {
 }
 
 /** The parts with which questions about operations of one chain are answered. */
-export type ViewContext = Omit<BundlingContext, 'engine' | 'rules' | 'signers' | 'treasury'> & {
+export type ViewContext = Omit<
+  BundlingContext,
+  'engine' | 'rules' | 'signers' | 'treasury' | 'problems'
+> & {
   readonly heads: Pick<HeadFollower, 'current'>
   readonly receipts: ReceiptMemory
   /** Absent on chains whose pending block is no promise. */

@@ -1,5 +1,6 @@
 import { SendingTimeoutError } from '../base/errors/requestErrors.js'
 import { workForItself } from '../base/requester.js'
+import type { ProblemLog } from '../base/problemLog.js'
 import type { HeadFollower } from '../chain/headFollower.js'
 import type { BundlingContext } from './bundlingContext.js'
 import { openBundles } from './outbox/bundles.js'
@@ -35,7 +36,7 @@ const FAILED = 'a bundling round failed; nothing was changed by what failed'
  * database; what fails is logged, and the next round starts from there.
  */
 export function startBundler(context: BundlingContext, heads: HeadFollower): Bundler {
-  const { definition, logger } = context
+  const { definition, problems } = context
   const watch = createWatches(context)
   const following = createRounds(follow)
   const rounds = createRounds(round)
@@ -48,12 +49,7 @@ export function startBundler(context: BundlingContext, heads: HeadFollower): Bun
   let stopped = false
 
   async function follow(): Promise<void> {
-    try {
-      view = await indexChain(context, heads.current())
-    } catch (error) {
-      view = undefined
-      logger.warn({ err: error }, FAILED)
-    }
+    view = await attempt(problems, 'index', () => indexChain(context, heads.current()))
     if (view) rounds.request()
   }
 
@@ -86,9 +82,10 @@ export function startBundler(context: BundlingContext, heads: HeadFollower): Bun
         await context.sizeWatch?.store(followed.head)
         await context.dataFeeWatch?.look(followed.head)
       }
+      problems.end('sending', FAILED)
     } catch (error) {
       followed = undefined
-      logger.warn({ err: error }, FAILED)
+      logFailure(problems, 'sending', error)
     }
   }
 
@@ -132,6 +129,27 @@ export function startBundler(context: BundlingContext, heads: HeadFollower): Bun
       unsubscribe()
       await Promise.all([following.stop(), rounds.stop()])
     },
+  }
+}
+
+function logFailure(problems: ProblemLog, step: string, error: unknown): void {
+  const reason = error instanceof Error ? error.message : String(error)
+  problems.warn(step, FAILED, { err: error, reason })
+}
+
+/** The result of a step of a round; undefined, with a line in the log, where it fails. */
+async function attempt<Result>(
+  problems: ProblemLog,
+  step: string,
+  run: () => Promise<Result>,
+): Promise<Result | undefined> {
+  try {
+    const result = await run()
+    problems.end(step, FAILED)
+    return result
+  } catch (error) {
+    logFailure(problems, step, error)
+    return undefined
   }
 }
 

@@ -1,4 +1,5 @@
 import { hostname } from 'node:os'
+import { createProblemLog } from '../base/problemLog.js'
 import type { BundlingContext } from '../bundler/bundlingContext.js'
 import { createDataFeeWatch } from '../bundler/createDataFeeWatch.js'
 import { createDebugBundler, type DebugBundler } from '../bundler/createDebugBundler.js'
@@ -119,6 +120,7 @@ export function bundlingContext(
     treasury,
     relay,
     logger,
+    problems: createProblemLog(logger),
     gasWatch,
     dataFeeWatch: createDataFeeWatch({ node, definition, logger, now: Date.now, metrics }),
     sizeWatch:

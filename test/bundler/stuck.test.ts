@@ -1,7 +1,9 @@
 import { numberToHex, parseGwei, parseTransaction } from 'viem'
 import { afterEach, describe, expect, test } from 'vitest'
+import { createProblemLog } from '../../src/base/problemLog.js'
 import { paysForItself } from '../../src/bundler/fees/assessBundle.js'
 import { openBundles } from '../../src/bundler/outbox/bundles.js'
+import { followChain } from '../../src/bundler/send/followChain.js'
 import { bundleCost } from '../../src/gas/preVerificationGas.js'
 import { useDatabase } from '../support/database/database.js'
 import { until } from '../support/until.js'
@@ -76,6 +78,23 @@ describe('a bundle that the chain does not include', () => {
     for (const fees of all) {
       expect(paysForItself({ entryPoint: chain.entryPoint, paying, cost }, fees)).toBe(true)
     }
+  })
+
+  test('is logged once when its fees cannot rise any more, however many rounds follow', async () => {
+    await start(1)
+    await chain.admit(chain.operation(await chain.createAccount()))
+    await stopMining()
+    await chain.round()
+    const lines: string[] = []
+    const log = (_: object, line: string) => void lines.push(line)
+    const problems = createProblemLog({ info: log, warn: log, error: log } as never)
+    const stuck = () => lines.filter((line) => line.includes('stuck'))
+    for (let rounds = 0, after = 0; after < 5; rounds++) {
+      expect(rounds).toBeLessThan(40)
+      await followChain({ ...chain.context, problems }, await chain.heads.refresh())
+      if (stuck().length > 0) after++
+    }
+    expect(stuck()).toEqual(['bundle is stuck at its highest fees'])
   })
 
   test('goes out again when the node has forgotten it', async () => {

@@ -127,6 +127,9 @@ function pool(hash: Hex, nonce: bigint, dropped: boolean) {
     .execute()
 }
 
+/** The bundle of somebody else in which an operation was included. */
+const place = { bundleId: undefined, time: 1_700_000_000 }
+
 test('an operation emits included, failed or dropped', async () => {
   const hashes = ['11', '22', '33'].map((byte): Hex => `0x${byte.repeat(32)}`)
   const [good, bad, gone] = hashes as [Hex, Hex, Hex]
@@ -136,13 +139,12 @@ test('an operation emits included, failed or dropped', async () => {
   const included = (hash: Hex, nonce: bigint, success: boolean) => {
     const one = inclusionOf({ slot: slot(nonce), hash, cost: 7n, block: 9n })
     const event = { ...one.outcome.event, blockHash: zeroHash }
-    return { ...one, outcome: { ...one.outcome, event, success } }
+    return { ...one, ...place, outcome: { ...one.outcome, event, success } }
   }
   await database()
     .transaction()
     .execute(async (trx) => {
-      await putInclusions(trx, chainId, [included(good, 0n, true)], null, 1_700_000_000)
-      await putInclusions(trx, chainId, [included(bad, 1n, false)], null, 1_700_000_000)
+      await putInclusions(trx, chainId, [included(good, 0n, true), included(bad, 1n, false)])
       await emitOperationEvents(trx, chainId, [gone])
     })
   const about = (userOpHash: Hex, more: object) =>
@@ -157,11 +159,11 @@ test('an operation emits included, failed or dropped', async () => {
 test('an inclusion that is found twice is announced once, and again when a reorg had undone it', async () => {
   const hash: Hex = `0x${'44'.repeat(32)}`
   await pool(hash, 3n, false)
-  const found = inclusionOf({ slot: slot(3n), hash, cost: 7n, block: 9n })
+  const found = { ...inclusionOf({ slot: slot(3n), hash, cost: 7n, block: 9n }), ...place }
   const settle = () =>
     database()
       .transaction()
-      .execute((trx) => putInclusions(trx, chainId, [found], null, 1_700_000_000))
+      .execute((trx) => putInclusions(trx, chainId, [found]))
   await settle()
   await settle()
   expect(await told()).toHaveLength(1)

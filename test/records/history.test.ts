@@ -64,12 +64,13 @@ async function bundle(hash: Hex): Promise<bigint> {
   return id
 }
 
-function include(number: number, hash: Hex, bundleId: bigint | null) {
+function include(number: number, hash: Hex, bundleId: bigint | undefined) {
   const slot = { chainId, entryPoint, paymaster: tank, appId, sender: alice, nonce: BigInt(number) }
   const inclusion = inclusionOf({ slot, hash, cost: 7n, block: 9n })
+  const placed = { ...inclusion, bundleId, time: 1_700_000_000 }
   return database()
     .transaction()
-    .execute((trx) => putInclusions(trx, chainId, [inclusion], bundleId, 1_700_000_000))
+    .execute((trx) => putInclusions(trx, chainId, [placed]))
 }
 
 async function kindsOf(hash: Hex): Promise<string[]> {
@@ -126,18 +127,18 @@ test('a reason outlives the return of a dropped operation', async () => {
 test('our bundle is not forgotten when somebody else includes its operation', async () => {
   const hash = await pool(5)
   await bundle(hash)
-  await include(5, hash, null)
+  await include(5, hash, undefined)
   expect(await kindsOf(hash)).toEqual(['received', 'bundled', 'broadcast', 'returned', 'included'])
 })
 
 test('a reorganisation stays in the timeline', async () => {
   const hash = await pool(4)
-  await include(4, hash, null)
+  await include(4, hash, undefined)
   await database()
     .transaction()
     .execute((trx) => rollBack(trx, chainId, 8n))
   expect(await kindsOf(hash)).toEqual(['received', 'reorged'])
-  await include(4, hash, null)
+  await include(4, hash, undefined)
   expect(await kindsOf(hash)).toEqual(['received', 'reorged', 'included'])
 })
 
@@ -167,7 +168,7 @@ test('a page that looks into another table for each operation looks at 500, and 
       'hash', '0x' || lpad(to_hex(1000 + n), 64, '0'), 'nonce', 1000 + n,
       'received_at', o.received_at + n * interval '1 second'))).*
     from operations o, generate_series(1, 600) n where o.hash = ${hash}`.execute(database())
-  await include(20, hash, null)
+  await include(20, hash, undefined)
   const until = new Date('2026-01-02')
   const pageFrom = (before: string | undefined) =>
     listOperations(database(), { appId, outcome: 'included', until }, { limit: 3, before })

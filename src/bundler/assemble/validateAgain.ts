@@ -61,7 +61,7 @@ export async function validateAgain(
   stored: StoredOperation,
   recalled: KnownValidation | undefined,
 ): Promise<SecondValidation> {
-  const { engine, rules, logger, database, definition } = context
+  const { engine, rules, problems, database, definition } = context
   const { hash, operation } = stored
   const tank = await tokenTankUse(database, definition.chainId, entryPoint, operation)
   if (rules.mode === 'off' && tank === undefined)
@@ -92,7 +92,7 @@ export async function validateAgain(
     if ('violation' in judged) return violated(stored, judged.violation)
     const { verdict, stakes } = judged
     if (verdict === undefined && rules.mode === 'full') {
-      logger.warn({ op: hash }, 'an operation waits: only partial rules can be applied')
+      problems.warn(hash, 'an operation waits: only partial rules can be applied', { op: hash })
       return { kind: 'wait', stored }
     }
     if (tank?.chargesAfterwards === true) {
@@ -118,7 +118,7 @@ export async function validateAgain(
       return { kind: 'drop', stored, drop, responsible: undefined }
     }
     const facts = { op: hash, reason: error.message }
-    logger.warn(facts, 'an operation waits: it cannot be validated again')
+    problems.warn(hash, 'an operation waits: it cannot be validated again', facts)
     return { kind: 'wait', stored }
   }
 }

@@ -1,7 +1,9 @@
 import { sql } from 'kysely'
 import type { Hex } from 'viem'
-import type { Database, Transaction } from '../../db/database.js'
+import type { Database, Transaction, TransactionExecutor } from '../../db/database.js'
 import type { DropCode } from '../../db/dropCode.js'
+import { lockTurn } from '../../db/lockTurn.js'
+import { pipelined } from '../../db/pipelined.js'
 import { forgetBounds, lockPool } from '../../mempool/pool/bounds.js'
 import { countReputations } from '../../mempool/pool/reputations.js'
 import { undoLedger } from '../../paymaster/ledger/ledger.js'
@@ -83,13 +85,47 @@ export async function pruneBlocks(
 }
 
 /**
+ * Excludes rollbacks until the transaction ends, and others that settle what the index has missed; admissions and the index
+ * itself go on.
+ */
+export function lockIndex(trx: Transaction, chainId: number): Promise<void> {
+  return lockTurn(trx, `index ${chainId}`)
+}
+
+/**
  * Undoes the blocks above `fork`. Our bundles mined there are open again and hold their operations;
  * operations of other bundlers' transactions return to the pool. An operation gives way to another one
- * that has taken its sender and nonce meanwhile.
+ * that has taken its sender and nonce meanwhile: for that, and only at the end, admissions wait.
  */
 export async function rollBack(trx: Transaction, chainId: number, fork: bigint): Promise<Hex[]> {
-  await lockPool(trx, chainId)
-  await forgetBounds(trx, chainId)
+  await lockIndex(trx, chainId)
+  await sql`
+    update bundles b set state = 'signed', transaction_hash = null, cost = null, updated_at = now()
+    from transaction_receipts r
+    where r.chain_id = ${chainId} and r.block_number > ${fork} and b.chain_id = r.chain_id
+      and b.transaction_hash = r.hash and b.state in ('included', 'reverted', 'cancelled')`.execute(
+    trx,
+  )
+  await undoBooks(trx, chainId, fork)
+  const excluded = await pipelined(trx, async (statements) => {
+    const [, , returned] = await Promise.all([
+      lockPool(statements, chainId),
+      forgetBounds(statements, chainId),
+      returnOperations(statements, chainId, fork),
+      forgetInclusions(statements, chainId, fork),
+    ])
+    return returned
+  })
+  await countReputations(trx, chainId, { excluded })
+  return excluded
+}
+
+/** Takes operations that were included above `fork` back into the pool or their bundles. */
+async function returnOperations(
+  statements: TransactionExecutor,
+  chainId: number,
+  fork: bigint,
+): Promise<Hex[]> {
   const { rows } = await sql<{ hash: Hex }>`
     update operations o set
       state = case
@@ -101,18 +137,8 @@ export async function rollBack(trx: Transaction, chainId: number, fork: bigint):
     from inclusions i
     where i.chain_id = ${chainId} and i.block_number > ${fork}
       and o.chain_id = i.chain_id and o.hash = i.user_op_hash and o.state = 'included'
-    returning o.hash`.execute(trx)
-  await sql`
-    update bundles b set state = 'signed', transaction_hash = null, cost = null, updated_at = now()
-    from transaction_receipts r
-    where r.chain_id = ${chainId} and r.block_number > ${fork} and b.chain_id = r.chain_id
-      and b.transaction_hash = r.hash and b.state in ('included', 'reverted', 'cancelled')`.execute(
-    trx,
-  )
-  await forgetAbove(trx, chainId, fork)
-  const excluded = rows.map((row) => row.hash)
-  await countReputations(trx, chainId, { excluded })
-  return excluded
+    returning o.hash`.execute(statements)
+  return rows.map(({ hash }) => hash)
 }
 
 const CHAIN_RESET: DropCode = 'CHAIN_RESET'
@@ -129,18 +155,27 @@ export async function forgetChain(trx: Transaction, chainId: number): Promise<vo
   await sql`update operations set state = 'dropped', reason_code = ${CHAIN_RESET}, bundle_id = null,
     reason = 'the chain was reset after this operation was included', updated_at = now()
     where chain_id = ${chainId} and state = 'included'`.execute(trx)
-  await forgetAbove(trx, chainId, -1n)
+  await undoBooks(trx, chainId, -1n)
+  await forgetInclusions(trx, chainId, -1n)
 }
 
-async function forgetAbove(trx: Transaction, chainId: number, fork: bigint): Promise<void> {
+/** Undoes in the books of money, and in what no admission reads, the blocks above `fork`. */
+async function undoBooks(trx: Transaction, chainId: number, fork: bigint): Promise<void> {
   await undoLedger(trx, chainId, fork)
   await undoTokenPayments(trx, chainId, fork)
-  await sql`delete from inclusions where chain_id = ${chainId} and block_number > ${fork}`.execute(
-    trx,
-  )
+  await undoSurpluses(trx, chainId, fork)
   await sql`delete from transaction_receipts
     where chain_id = ${chainId} and block_number > ${fork}`.execute(trx)
-  await undoSurpluses(trx, chainId, fork)
   await sql`delete from chain_blocks
     where chain_id = ${chainId} and number > ${fork}`.execute(trx)
+}
+
+async function forgetInclusions(
+  statements: TransactionExecutor,
+  chainId: number,
+  fork: bigint,
+): Promise<void> {
+  await sql`delete from inclusions where chain_id = ${chainId} and block_number > ${fork}`.execute(
+    statements,
+  )
 }

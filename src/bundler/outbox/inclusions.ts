@@ -22,21 +22,24 @@ type ReceiptPlace = {
   readonly blockHash: Hex
 }
 
-/** Keeps a receipt; a newer one of the same transaction (mined again after a reorg) replaces it. */
-export async function putReceipt(
+/** Keeps receipts; a newer one of the same transaction (mined again after a reorg) replaces it. */
+export async function putReceipts(
   trx: Transaction,
   chainId: number,
-  receipt: ReceiptPlace,
+  receipts: readonly ReceiptPlace[],
 ): Promise<void> {
+  if (receipts.length === 0) return
   await trx
     .insertInto('transaction_receipts')
-    .values({
-      chain_id: BigInt(chainId),
-      hash: receipt.transactionHash,
-      block_number: receipt.blockNumber,
-      block_hash: receipt.blockHash,
-      receipt: toJson(receipt),
-    })
+    .values(
+      receipts.map((receipt) => ({
+        chain_id: BigInt(chainId),
+        hash: receipt.transactionHash,
+        block_number: receipt.blockNumber,
+        block_hash: receipt.blockHash,
+        receipt: toJson(receipt),
+      })),
+    )
     .onConflict((conflict) =>
       conflict.columns(['chain_id', 'hash']).doUpdateSet((eb) => ({
         block_number: eb.ref('excluded.block_number'),
@@ -47,18 +50,17 @@ export async function putReceipt(
     .execute()
 }
 
+/** An inclusion in a bundle of ours, or of somebody else: that has no `bundleId`. `time` is that of its block, in Unix seconds. */
+type PlacedInclusion = Included & { readonly bundleId: bigint | undefined; readonly time: number }
+
 /**
- * Marks operations of one transaction as included, whatever their state was, and keeps their
- * outcomes. `bundleId` is the bundle of ours that carried them, null when it was somebody else's.
- * `time` is that of its block, in Unix seconds. Returns the hashes that were not known as included before and that
+ * Marks operations as included, whatever their state was, and keeps their outcomes. Returns the hashes that were not known as included before and that
  * reputations count.
  */
 export async function putInclusions(
   trx: Transaction,
   chainId: number,
-  included: readonly Included[],
-  bundleId: bigint | null,
-  time: number,
+  included: readonly PlacedInclusion[],
 ): Promise<Hex[]> {
   if (included.length === 0) return []
   const { rows } = await sql<{ user_op_hash: Hex; inserted: boolean }>`
@@ -67,11 +69,11 @@ export async function putInclusions(
       first_log, log_index, block_time)
     select ${chainId}, user_op_hash, entry_point, sender, nonce, paymaster, success,
       actual_gas_cost, actual_gas_used, reason, transaction_hash, block_number, block_hash,
-      first_log, log_index, to_timestamp(${time})
+      first_log, log_index, to_timestamp(block_time)
     from jsonb_to_recordset(${toJson(included.map(toRow))}::jsonb) as r(user_op_hash text,
       entry_point text, sender text, nonce numeric, paymaster text, success boolean,
       actual_gas_cost numeric, actual_gas_used numeric, reason text, transaction_hash text,
-      block_number bigint, block_hash text, first_log integer, log_index integer)
+      block_number bigint, block_hash text, first_log integer, log_index integer, block_time float8)
     on conflict (chain_id, user_op_hash) do update set success = excluded.success,
       actual_gas_cost = excluded.actual_gas_cost, actual_gas_used = excluded.actual_gas_used,
       reason = excluded.reason, transaction_hash = excluded.transaction_hash,
@@ -80,13 +82,16 @@ export async function putInclusions(
       block_time = excluded.block_time
     returning user_op_hash, xmax = 0 as inserted`.execute(trx)
   const hashes = included.map(({ outcome }) => outcome.userOpHash)
+  const bundleIds = included.map(({ bundleId }) => bundleId ?? null)
   const before = await sql<{ hash: Hex; ends: boolean; counts: boolean }>`with before as (
       select hash, state, counted from operations
       where chain_id = ${chainId} and hash = any(${hashes}::text[]) order by hash for no key update
     ), changed as (
       update operations o set state = 'included', reason_code = null, reason = null,
-        bundle_id = ${bundleId}, updated_at = now()
-      from before where o.chain_id = ${chainId} and o.hash = before.hash
+        bundle_id = i.bundle_id, updated_at = now()
+      from before join unnest(${hashes}::text[], ${bundleIds}::bigint[]) as i (hash, bundle_id)
+        on i.hash = before.hash
+      where o.chain_id = ${chainId} and o.hash = before.hash
     )
     select hash, state <> 'included' as ends, counted <> '{}' as counts from before`.execute(trx)
   // An inclusion found twice, by the index and by a request for its receipt, is announced once.
@@ -112,7 +117,7 @@ export async function markUncovered(
 }
 
 /** A row as JSON. */
-function toRow({ entryPoint, outcome }: Included) {
+function toRow({ entryPoint, outcome, time }: PlacedInclusion) {
   return {
     user_op_hash: outcome.userOpHash,
     entry_point: entryPoint,
@@ -128,6 +133,7 @@ function toRow({ entryPoint, outcome }: Included) {
     block_hash: outcome.event.blockHash,
     first_log: outcome.logs[0]?.logIndex,
     log_index: outcome.event.logIndex,
+    block_time: time,
   }
 }
 

@@ -99,7 +99,7 @@ export async function publishBundle(database: Database, bundleId: bigint): Promi
 export function abandonBundle(database: Database, bundleId: bigint): Promise<readonly Hex[]> {
   return database.transaction().execute(async (trx) => {
     if (!(await holdOpen(trx, bundleId))) return []
-    await closeBundle(trx, bundleId, 'abandoned', null)
+    await closeBundles(trx, [{ id: bundleId, state: 'abandoned' }])
     return releaseOperations(trx, bundleId)
   })
 }
@@ -112,25 +112,34 @@ export function refuseBundle(
 ): Promise<readonly Hex[]> {
   return database.transaction().execute(async (trx) => {
     if (!(await holdOpen(trx, bundleId))) return []
-    await closeBundle(trx, bundleId, 'abandoned', null)
-    return blameOperations(trx, bundleId, maxAttempts)
+    await closeBundles(trx, [{ id: bundleId, state: 'abandoned' }])
+    return blameOperations(trx, [bundleId], maxAttempts)
   })
 }
 
-/** Ends an open bundle. `transactionHash` is the attempt that was mined, if one was, and `cost` its wei. */
-export async function closeBundle(
+/** The end of an open bundle: the attempt that was mined, if one was, and its wei. */
+type ClosedBundle = {
+  readonly id: bigint
+  readonly state: Exclude<BundleState, 'signed'>
+  readonly transactionHash?: Hex
+  readonly cost?: bigint
+}
+
+/** Ends open bundles. */
+export async function closeBundles(
   trx: Transaction,
-  bundleId: bigint,
-  state: Exclude<BundleState, 'signed'>,
-  transactionHash: Hex | null,
-  cost: bigint | null = null,
+  closed: readonly ClosedBundle[],
 ): Promise<void> {
-  await trx
-    .updateTable('bundles')
-    .set({ state, transaction_hash: transactionHash, cost, updated_at: sql<Date>`now()` })
-    .where('id', '=', bundleId)
-    .execute()
-  if (state !== 'included') await releaseSurpluses(trx, bundleId)
+  if (closed.length === 0) return
+  await sql`update bundles b set state = c.state, transaction_hash = c.hash, cost = c.cost,
+      updated_at = now()
+    from unnest(${closed.map(({ id }) => id)}::bigint[],
+      ${closed.map(({ state }) => state)}::text[],
+      ${closed.map(({ transactionHash }) => transactionHash ?? null)}::text[],
+      ${closed.map(({ cost }) => cost ?? null)}::numeric[]) as c (id, state, hash, cost)
+    where b.id = c.id`.execute(trx)
+  const failed = closed.filter(({ state }) => state !== 'included').map(({ id }) => id)
+  if (failed.length > 0) await releaseSurpluses(trx, failed)
 }
 
 /**
@@ -138,19 +147,19 @@ export async function closeBundle(
  * cancelled ones are dropped.
  */
 export function releaseOperations(trx: Transaction, bundleId: bigint): Promise<readonly Hex[]> {
-  return takeOut(trx, bundleId, sql<boolean>`false`, 0)
+  return takeOut(trx, [bundleId], sql<boolean>`false`, 0)
 }
 
 /**
- * Counts a failed attempt for the remaining operations of a bundle and returns them to the pool. After
+ * Counts a failed attempt for the remaining operations of bundles and returns them to the pool. After
  * `maxAttempts` an operation is dropped, and keeps its last bundle as evidence.
  */
 export function blameOperations(
   trx: Transaction,
-  bundleId: bigint,
+  bundleIds: readonly bigint[],
   maxAttempts: number,
 ): Promise<readonly Hex[]> {
-  return takeOut(trx, bundleId, sql<boolean>`o.attempts + 1 >= ${maxAttempts}::int`, 1)
+  return takeOut(trx, bundleIds, sql<boolean>`o.attempts + 1 >= ${maxAttempts}::int`, 1)
 }
 
 /**
@@ -178,13 +187,14 @@ export async function dropCulprit(
 const CANCELLED_CODE: DropCode = 'CANCELLED'
 const FAILED_CODE: DropCode = 'BUNDLE_FAILED'
 
-/** Takes the operations that are still in a bundle out of it; returns their hashes. */
+/** Takes the operations that are still in these bundles out of them; returns their hashes. */
 async function takeOut(
   trx: Transaction,
-  bundleId: bigint,
+  bundleIds: readonly bigint[],
   isSpent: ReturnType<typeof sql<boolean>>,
   failures: 0 | 1,
 ): Promise<readonly Hex[]> {
+  if (bundleIds.length === 0) return []
   const isCancelled = sql<boolean>`o.cancel_requested_at is not null`
   const { rows } = await sql<{ hash: Hex; chain_id: bigint; state: string }>`
     update operations o set
@@ -197,7 +207,7 @@ async function takeOut(
       attempts = o.attempts + ${failures}::int,
       bundle_id = case when ${isSpent} then o.bundle_id end,
       updated_at = now()
-    where o.bundle_id = ${bundleId} and o.state = 'bundled'
+    where o.bundle_id = any(${bundleIds}::bigint[]) and o.state = 'bundled'
     returning o.hash, o.chain_id, o.state`.execute(trx)
   const dropped = rows.filter(({ state }) => state === 'dropped').map(({ hash }) => hash)
   const [first] = rows

@@ -84,6 +84,10 @@ export function claimSurpluses(
 }
 
 /** Surpluses are owed again whose transaction ended without returning them. */
-export async function releaseSurpluses(trx: Transaction, bundleId: bigint): Promise<void> {
-  await sql`update surpluses set bundle_id = null where bundle_id = ${bundleId}`.execute(trx)
+export async function releaseSurpluses(
+  trx: Transaction,
+  bundleIds: readonly bigint[],
+): Promise<void> {
+  await sql`update surpluses set bundle_id = null
+    where bundle_id = any(${bundleIds}::bigint[])`.execute(trx)
 }

@@ -151,12 +151,12 @@ export async function send(context: BundlingContext, bundle: OpenBundle): Promis
   const { kind, reason } = result
   const { id, executor, nonce } = bundle
   const facts = { bundleId: id, executor, nonce, hash }
+  const refused = `the ${isPublic ? 'node' : 'relay'} did not accept the bundle`
   if (kind === 'terminal') await refuse(context, bundle, reason)
-  else if (kind === 'sent') context.logger.debug(facts, 'bundle broadcast')
-  else {
-    const receiver = isPublic ? 'node' : 'relay'
-    context.logger.warn({ ...facts, kind, reason }, `the ${receiver} did not accept the bundle`)
-  }
+  else if (kind === 'sent') {
+    context.problems.end(hash, refused)
+    context.logger.debug(facts, 'bundle broadcast')
+  } else context.problems.warn(hash, refused, { ...facts, kind, reason })
   return result
 }
 
@@ -299,7 +299,7 @@ async function resubmit(
   if (transaction && (await sendAttempt(context, bundle, transaction, noop, charged?.reserve)))
     return true
   const facts = { bundleId: id, executor, nonce, fees: previous }
-  context.logger.warn(facts, 'bundle is stuck at its highest fees')
+  context.problems.warn(previous.hash, 'bundle is stuck at its highest fees', facts)
   return false
 }
 

@@ -22,13 +22,16 @@ const TRANSFER_GAS = 50_000n
 /** Bytes as many as a signed transfer or deposit has at most, none of which compresses. */
 const transferBytes = fromHex(placeholder(200, 51))
 
+const POOR = 'the treasury cannot refill executors'
+const NOT_REFILLED = 'the executor cannot be refilled'
+
 /**
  * Sends money of the treasury to executors that run short of it. Refills go through the same outbox as
  * bundles, so that a crash neither loses nor repeats one: while a refill of an executor is open there
  * is no other, and when it is closed its money is in the balance that was read.
  */
 export async function refillExecutors(context: BundlingContext, followed: Followed): Promise<void> {
-  const { database, definition, node, signers, treasury, logger } = context
+  const { database, definition, node, signers, treasury, logger, problems } = context
   const { chainId, maxBundlesPerExecutor, treasury: terms } = definition
   const { head, states, blocked } = followed
   const treasuryState = treasury && states.get(treasury.address)
@@ -55,19 +58,20 @@ export async function refillExecutors(context: BundlingContext, followed: Follow
     refillTo: terms.refillTo,
     maxRefills: maxBundlesPerExecutor - lane.open.length,
   })
-  if (unserved.length > 0) {
-    const { address, balance } = treasuryState
-    logger.error({ treasury: address, balance, unserved }, 'the treasury cannot refill executors')
-  }
+  const { address, balance } = treasuryState
+  const facts = { treasury: address, balance, reason: unserved.join(' ') }
+  if (unserved.length === 0) problems.end(address, POOR)
+  else problems.error(address, POOR, facts)
   for (const { to, value } of refills) {
     try {
       const nonce = nextNonce(lane)
       const refill = await sendTransfer(context, treasury, 'refill', { to, value, nonce, fees })
       lane = { ...lane, open: [...lane.open, refill].sort(byNonce) }
+      problems.end(to, NOT_REFILLED)
       logger.info({ bundleId: refill.id, executor: to, value, nonce }, 'executor is being refilled')
     } catch (error) {
       if (!(error instanceof NodeRpcError || error instanceof SignerUnavailableError)) throw error
-      logger.error({ executor: to, reason: error.message }, 'the executor cannot be refilled')
+      problems.error(to, NOT_REFILLED, { executor: to, reason: error.message })
       return
     }
   }

@@ -16,13 +16,15 @@ const DEPOSIT_GAS = 80_000n
 /** A surplus is returned when it is so many times what the transaction costs, which is deducted. */
 const WORTH_IT = 25n
 
+const NOT_RETURNED = 'a surplus cannot be returned'
+
 /**
  * Returns to apps' own tanks what final blocks charged them beyond their share of the bundles: one deposit a round, from
  * the executor that has most, through the outbox. The transaction and what it returns are stored together,
  * so a crash neither loses nor repeats one.
  */
 export async function returnSurpluses(context: BundlingContext, followed: Followed): Promise<void> {
-  const { database, definition, node, signers, logger, metrics } = context
+  const { database, definition, node, signers, logger, problems, metrics } = context
   const { chainId, finalityDepth, maxBundlesPerExecutor, executorMinBalance } = definition
   const { head, states, blocked } = followed
   const owed = await mostOwed(database, chainId, head.number - BigInt(finalityDepth))
@@ -54,10 +56,11 @@ export async function returnSurpluses(context: BundlingContext, followed: Follow
       { ...transfer, fees },
       names,
     )
+    problems.end(tank, NOT_RETURNED)
     metrics.count('purser_surplus_returned_wei_total', {}, Number(value))
     logger.info({ bundleId: id, tank, value, bundles: names.length }, 'a surplus is being returned')
   } catch (error) {
     if (!(error instanceof NodeRpcError || error instanceof SignerUnavailableError)) throw error
-    logger.error({ tank, reason: error.message }, 'a surplus cannot be returned')
+    problems.error(tank, NOT_RETURNED, { tank, reason: error.message })
   }
 }

@@ -85,6 +85,12 @@ async function sendingLanes(
   })
 }
 
+/** What keeps an executor from sending, until it sends a bundle. */
+const cannot = {
+  send: 'the executor cannot send',
+  pay: 'the executor cannot pay for another bundle',
+}
+
 /** The bundle that was sent; `nothing` when no operation can go, `stopped` when this executor cannot send. */
 async function trySend(
   context: BundlingContext,
@@ -93,12 +99,15 @@ async function trySend(
   entryPoints: readonly EntryPoint[],
   waiting: Set<Hex>,
 ): Promise<OpenBundle | 'nothing' | 'stopped'> {
+  const executor = lane.signer.address
   try {
-    return await sendBundle(context, head, lane, entryPoints, waiting)
+    const sent = await sendBundle(context, head, lane, entryPoints, waiting)
+    if (typeof sent === 'object')
+      for (const problem of Object.values(cannot)) context.problems.end(executor, problem)
+    return sent
   } catch (error) {
     if (!(error instanceof NodeRpcError || error instanceof SignerUnavailableError)) throw error
-    const facts = { executor: lane.signer.address, reason: error.message }
-    context.logger.error(facts, 'the executor cannot send')
+    context.problems.error(executor, cannot.send, { executor, reason: error.message })
     return 'stopped'
   }
 }
@@ -120,10 +129,7 @@ async function sendBundle(
       const available = state.balance - committedCost(lane)
       const cost = transactionCost({ gas, ...fees }) + dataReserve
       if (available < cost) {
-        context.logger.warn(
-          { executor, free: available, cost },
-          'the executor cannot pay for another bundle',
-        )
+        context.problems.warn(executor, cannot.pay, { executor, free: available, cost })
         return 'stopped'
       }
       faultPoint('bundle:simulated')

@@ -112,9 +112,9 @@ async function indexRange(
       looked: looked.ids,
     }
     const found = { culprits, losses, dataFees }
-    await settleReceipts(trx, context, receipts, canonical, progress, found)
     await putBlock(trx, chainId, toBlock(to))
     await pruneBlocks(trx, chainId, final)
+    await settleReceipts(trx, context, receipts, canonical, progress, found)
     if (settles) faultPoint('inclusion:settled')
   })
   if (settles) faultPoint('inclusion:committed')

@@ -7,7 +7,6 @@ import type { TransactionReceipt } from '../../chain/transactionReceipt.js'
 import type { Transaction } from '../../db/database.js'
 import { zeroAddress } from '../../erc4337/encoding/constants.js'
 import type { Included } from '../../erc4337/entryPoint.js'
-import { lockPool } from '../../mempool/pool/bounds.js'
 import type { Drop } from '../../mempool/pool/operations.js'
 import { countReputations } from '../../mempool/pool/reputations.js'
 import { type LedgerProgress, settleLedger } from '../../paymaster/ledger/ledger.js'
@@ -15,11 +14,17 @@ import { bookTokenPayments, type PaidOperation } from '../../paymaster/ledger/to
 import type { BundlingContext } from '../bundlingContext.js'
 import { readDataFees } from '../dataFees.js'
 import { ownTransactions } from '../outbox/bundles.js'
-import { indexedBlocks } from '../outbox/chainBlocks.js'
-import { hashesToSettle, markUncovered, putInclusions, putReceipt } from '../outbox/inclusions.js'
+import { indexedBlocks, lockIndex } from '../outbox/chainBlocks.js'
+import {
+  findInclusion,
+  hashesToSettle,
+  markUncovered,
+  putInclusions,
+  putReceipts,
+} from '../outbox/inclusions.js'
 import {
   blameOperations,
-  closeBundle,
+  closeBundles,
   dropCulprit,
   MAX_ATTEMPTS,
   releaseOperations,
@@ -98,63 +103,48 @@ export async function settleReceipts(
         .map((outcome) => ({ entryPoint: entryPoint.address, outcome })),
     ),
   )
-  const ourHashes = await hashesToSettle(
-    trx,
-    chainId,
-    outcomes.map(({ entryPoint, outcome: { userOpHash, paymaster } }) => ({
-      entryPoint,
-      userOpHash,
-      paymaster,
-    })),
-  )
-  const ourTransactions = await ownTransactions(
-    trx,
-    chainId,
-    receipts.map(({ transactionHash }) => transactionHash),
-  )
-  const ourBundles = new Map(
-    receipts
-      .filter(({ transactionHash }) => ourTransactions.has(transactionHash))
-      .map((receipt) => [receipt.transactionHash, { receipt, cost: costOf(receipt, dataFees) }]),
-  )
-  const included: Hex[] = []
-  for (const receipt of receipts) {
-    const { transactionHash, blockNumber, gasUsed, status } = receipt
+  const seen = outcomes.map(({ entryPoint, outcome: { userOpHash, paymaster } }) => ({
+    entryPoint,
+    userOpHash,
+    paymaster,
+  }))
+  const transactions = receipts.map(({ transactionHash }) => transactionHash)
+  const ourHashes = await hashesToSettle(trx, chainId, seen)
+  const ourTransactions = await ownTransactions(trx, chainId, transactions)
+  const settling = receipts.flatMap((receipt): Settling[] => {
+    const { transactionHash, blockNumber, status } = receipt
     const settled = outcomes.filter(
       ({ outcome: { event, userOpHash } }) =>
         event.transactionHash === transactionHash && ourHashes.has(userOpHash),
     )
-    const ours = ourTransactions.get(transactionHash)
-    const bundleId = ours?.bundleId
-    if (!ours && settled.length === 0) continue
-
-    await putReceipt(trx, chainId, receipt)
+    const own = ourTransactions.get(transactionHash)
+    if (!own && settled.length === 0) return []
     const time = blocks.get(blockNumber)?.timestamp
     if (time === undefined) throw new Error(`block ${blockNumber} was not read`)
-    included.push(...(await putInclusions(trx, chainId, settled, bundleId ?? null, time)))
+    const ours = own && {
+      id: own.bundleId,
+      state: stateOf(own, status),
+      cost: costOf(receipt, dataFees),
+    }
+    return [{ receipt, settled, ours, time }]
+  })
+  const included = await putSettled(trx, chainId, settling)
+  for (const { receipt, settled, ours } of settling) {
+    const { transactionHash, blockNumber, gasUsed } = receipt
     const ops = settled.map(({ outcome }) => outcome.userOpHash)
     const facts = { transactionHash, blockNumber, ops }
     if (!ours) {
       logger.warn(facts, 'operations were included in a bundle of another bundler')
       continue
     }
-    const cost = costOf(receipt, dataFees)
-    if (ours.noop) {
-      await closeBundle(trx, ours.bundleId, 'cancelled', transactionHash, cost)
-      metrics.count('purser_bundles_total', { state: 'cancelled' })
-      metrics.count('purser_bundle_cost_wei_total', {}, Number(cost))
-      const released = await releaseOperations(trx, ours.bundleId)
+    const { id: bundleId, state, cost } = ours
+    metrics.count('purser_bundles_total', { state })
+    metrics.count('purser_bundle_cost_wei_total', {}, Number(cost))
+    if (state === 'cancelled') {
+      const released = await releaseOperations(trx, bundleId)
       logger.warn({ bundleId, ...facts, cost, released }, 'the nonce was used without a bundle')
       continue
     }
-    const state = status === 1 ? 'included' : 'reverted'
-    await closeBundle(trx, ours.bundleId, state, transactionHash, cost)
-    metrics.count('purser_bundles_total', { state })
-    metrics.count('purser_bundle_cost_wei_total', {}, Number(cost))
-    const culprit = culprits?.get(transactionHash)
-    const blamed = culprit
-      ? await dropCulprit(trx, chainId, ours.bundleId, dropOf(culprit))
-      : await blameOperations(trx, ours.bundleId, MAX_ATTEMPTS)
     // An operation may carry a bundle of somebody else, for another EntryPoint, inside its call.
     const emitted = outcomes.filter(
       ({ entryPoint: address, outcome }) =>
@@ -170,15 +160,76 @@ export async function settleReceipts(
     const entryPoint = entryPoints.find(({ address }) => address === receipt.to)
     // This runs in the background; a bundle that a rollback undoes here was mined all the same.
     if (entryPoint) gasWatch?.compare({ receipt, entryPoint })
-    if (state === 'included') logger.info(numbers, 'bundle included')
-    else logRevert(logger, { ...numbers, culprit: culprit && dropOf(culprit), blamed })
+    if (state === 'included') {
+      logger.info(numbers, 'bundle included')
+      continue
+    }
+    const culprit = culprits?.get(transactionHash)
+    const drop = culprit && dropOf(culprit)
+    const blamed = drop
+      ? await dropCulprit(trx, chainId, bundleId, drop)
+      : await blameOperations(trx, [bundleId], MAX_ATTEMPTS)
+    logRevert(logger, { ...numbers, culprit: drop, blamed })
   }
   const ourOutcomes = outcomes.filter(({ outcome }) => ourHashes.has(outcome.userOpHash))
   await bookTokenPayments(trx, chainId, paidOperations(ourOutcomes))
-  const costs = await withSponsorCosts(trx, { definition, entryPoints }, ourOutcomes, ourBundles)
+  const bundles = new Map(
+    settling.flatMap(({ receipt, ours }) =>
+      ours ? [[receipt.transactionHash, { receipt, cost: ours.cost }] as const] : [],
+    ),
+  )
+  const costs = await withSponsorCosts(trx, { definition, entryPoints }, ourOutcomes, bundles)
   await settleLedger(trx, chainId, costs.priced, progress)
   await putSurpluses(trx, chainId, costs.surpluses)
   await countReputations(trx, chainId, { included })
+}
+
+/** A receipt to settle, its inclusions that our books must know, and the bundle of ours that it ends. */
+type Settling = {
+  readonly receipt: TransactionReceipt
+  readonly settled: readonly Included[]
+  readonly ours:
+    | { readonly id: bigint; readonly state: ReturnType<typeof stateOf>; readonly cost: bigint }
+    | undefined
+  /** Unix seconds of its block. */
+  readonly time: number
+}
+
+/**
+ * Stores receipts and inclusions, and ends the bundles, in a few statements for all of them. Returns the hashes that
+ * reputations count.
+ */
+async function putSettled(
+  trx: Transaction,
+  chainId: number,
+  settling: readonly Settling[],
+): Promise<Hex[]> {
+  await putReceipts(
+    trx,
+    chainId,
+    settling.map(({ receipt }) => receipt),
+  )
+  const placed = settling.flatMap(({ settled, ours, time }) =>
+    settled.map((each) => ({ ...each, bundleId: ours?.id, time })),
+  )
+  const counted = await putInclusions(trx, chainId, placed)
+  const ended = settling.flatMap(({ receipt: { transactionHash }, ours }) =>
+    ours ? { ...ours, transactionHash } : [],
+  )
+  await closeBundles(trx, ended)
+  // Of a bundle that is included only the operations that it left out are still in it.
+  const whole = ended.filter(({ state }) => state === 'included').map(({ id }) => id)
+  await blameOperations(trx, whole, MAX_ATTEMPTS)
+  return counted
+}
+
+/** The end of a bundle, by the transaction that was mined for it. */
+function stateOf(
+  { noop }: { readonly noop: boolean },
+  status: number,
+): 'included' | 'reverted' | 'cancelled' {
+  if (noop) return 'cancelled'
+  return status === 1 ? 'included' : 'reverted'
 }
 
 /** wei that a transaction cost its sender: gas, and what the chain took for data */
@@ -207,6 +258,9 @@ export async function settleFound(
   const { chainId } = definition
   const seen = [{ entryPoint: entryPoint.address, userOpHash, paymaster }]
   if ((await hashesToSettle(database, chainId, seen)).size === 0) return
+  // Where the index was faster, its transaction has settled the whole receipt.
+  const known = await findInclusion(database, chainId, userOpHash)
+  if (known?.blockHash === receipt.blockHash) return
   const [newest] = await indexedBlocks(database, chainId)
   if (!newest || receipt.blockNumber > newest.number) return
   const block = await getBlock(node, receipt.blockNumber)
@@ -215,7 +269,7 @@ export async function settleFound(
   const dataFees = await readDataFees(context, [receipt], blocks)
   await database.transaction().execute(async (trx) => {
     // A rollback takes the same lock first, so it comes before this look or undoes what is written here.
-    await lockPool(trx, chainId)
+    await lockIndex(trx, chainId)
     const indexed = await indexedBlocks(trx, chainId)
     if (!indexed.some(({ number, hash }) => number === newest.number && hash === newest.hash))
       return

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Address } from 'viem'
 import type { Database, Transaction, TransactionExecutor } from '../../db/database.js'
+import { lockTurn } from '../../db/lockTurn.js'
 
 /** The scope of a limit: the pool, an app, or (in wei) a paymaster at an EntryPoint. */
 export type Scope = 'pool' | 'app' | 'paymaster'
@@ -42,22 +43,16 @@ export async function sumPaymaster(
 }
 
 /** Forgets the bounds, so that the pool is counted anew after operations became live without an admission. */
-export async function forgetBounds(trx: Transaction, chainId: number): Promise<void> {
+export async function forgetBounds(trx: TransactionExecutor, chainId: number): Promise<void> {
   await sql`delete from pool_bounds where chain_id = ${chainId}`.execute(trx)
 }
 
-/** The time that an admission waits for its turn, longer than the time that it may then be idle. */
-const patience = { turn: '5s', idle: '3s' }
-
 /**
  * Locks the pool of a chain for admissions until the transaction ends: only bundling changes what is
- * read after this. The database disconnects a process that is idle inside, so that the others do not
- * wait for long.
+ * read after this. All admissions of the chain wait meanwhile, so it is taken late and for few statements.
  */
-export async function lockPool(trx: TransactionExecutor, chainId: number): Promise<void> {
-  await sql`select set_config('lock_timeout', ${patience.turn}, true),
-    set_config('idle_in_transaction_session_timeout', ${patience.idle}, true),
-    pg_advisory_xact_lock(hashtextextended(${`pool ${chainId}`}, 0))`.execute(trx)
+export function lockPool(trx: TransactionExecutor, chainId: number): Promise<void> {
+  return lockTurn(trx, `pool ${chainId}`)
 }
 
 /** Operations that wait or are in open bundles, by chain and state. */

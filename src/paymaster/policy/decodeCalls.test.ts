@@ -186,6 +186,11 @@ test.each<[name: string, callData: Hex, calls: readonly object[]]>([
     concatHex(['0x8dd7712f', encode('execute(address,uint256,bytes)', [one, 1n, '0x1234'])]),
     [batch[0]!],
   ],
+  [
+    'a Kernel v4 whose validation has a hook: a batch of which each call may fail',
+    concatHex(['0x8dd7712f', execution('0x0101', plainBatch)]),
+    batch,
+  ],
 ])('reads %s', (_, callData, calls) => {
   expect(decodeCalls(callData)).toEqual(calls)
 })
@@ -252,6 +257,17 @@ test.each<[name: string, callData: Hex]>([
     ]),
   ],
   ['a wrapper around nothing', '0x8dd7712f'],
+  ...(
+    [
+      'installModule(uint256,address,bytes)',
+      'installModule((uint256,address,bytes,bytes)[])',
+      'setRoot(bytes21)',
+      'executeFromExecutor(bytes32,bytes)',
+    ] as const
+  ).map((signature): [string, Hex] => [
+    `what else a Kernel v4 takes: ${signature}`,
+    concatHex([toFunctionSelector(signature), plainBatch]),
+  ]),
 ])('does not read %s', (_, callData) => {
   expect(decodeCalls(callData)).toBeUndefined()
 })
