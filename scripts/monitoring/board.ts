@@ -32,6 +32,7 @@ function perSecond(by: string, selector: string): string {
 }
 
 const inclusion = series('purser_operation_inclusion_seconds_bucket', chain)
+const stages = series('purser_operation_stage_seconds_bucket', chain)
 const rpcBuckets = series('purser_rpc_duration_seconds_bucket')
 const nodeBuckets = series('purser_node_request_duration_seconds_bucket', chain)
 const ended = series('purser_operations_total', chain)
@@ -88,6 +89,11 @@ const chosenRows: readonly Row[] = [
           expr: quantile(share, 'chain', inclusion),
           legend: `p${share * 100} {{chain}}`,
         })),
+      },
+      {
+        title: 'Seconds in each stage (p95)',
+        unit: 's',
+        queries: [{ expr: quantile(0.95, 'stage', stages), legend: '{{stage}}' }],
       },
       {
         title: 'Operations by end',
@@ -291,6 +297,19 @@ const chosenRows: readonly Row[] = [
           {
             expr: `sum by (chain) (max by (chain, executor) (${series('purser_executor_ready', { ...chain, role: '="executor"' })}))`,
             legend: '{{chain}} ready',
+          },
+        ],
+      },
+      {
+        title: 'Key services: signatures and failures per second',
+        unit: 'short',
+        queries: [
+          {
+            expr: perSecond(
+              'chain, service, outcome',
+              series('purser_signing_duration_seconds_count', chain),
+            ),
+            legend: '{{chain}} {{service}} {{outcome}}',
           },
         ],
       },

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Address, Hex } from 'viem'
-import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { keccak256 } from 'viem/utils'
 import { TransactionFailedError } from '../base/errors/sponsorshipErrors.js'
 import { broadcast } from './broadcast.js'
@@ -9,6 +8,7 @@ import { adviseFees } from './fees.js'
 import type { NodeClient } from './nodeClient.js'
 import { NodeRpcError, NodeUnavailableError } from './nodeErrors.js'
 import { getBlock, getTransactionCount, getTransactionReceipt } from './nodeReads.js'
+import type { ExecutorSigner } from './signing/executorTransaction.js'
 import type { TransactionReceipt } from './transactionReceipt.js'
 
 export type SenderContext = {
@@ -54,12 +54,11 @@ function inTurn<Result>(
  */
 export async function sendTransaction(
   context: SenderContext,
-  key: Hex,
+  signer: ExecutorSigner,
   request: TransactionRequest,
 ): Promise<TransactionReceipt> {
   const { node, definition, patience = DEFAULT_PATIENCE } = context
-  const account = privateKeyToAccount(key)
-  const hash = await inTurn(node, account.address, () => signAndSend(context, account, request))
+  const hash = await inTurn(node, signer.address, () => signAndSend(context, signer, request))
   const deadline = performance.now() + patience
   for (;;) {
     const receipt = await receiptIfKnown(node, hash)
@@ -87,20 +86,20 @@ async function receiptIfKnown(
 
 async function signAndSend(
   { node, definition }: SenderContext,
-  account: PrivateKeyAccount,
+  signer: ExecutorSigner,
   { to, data, value = 0n }: TransactionRequest,
 ): Promise<Hex> {
-  const call = { from: account.address, to, data, value: `0x${value.toString(16)}` }
+  const call = { from: signer.address, to, data, value: `0x${value.toString(16)}` }
   const [head, nonce, gas] = await Promise.all([
     getBlock(node, 'latest'),
-    getTransactionCount(node, account.address, 'pending'),
+    getTransactionCount(node, signer.address, 'pending'),
     node.request<Hex>('eth_estimateGas', [call]),
   ])
   if (head === undefined) throw new Error('the node has no latest block')
   const { fast } = await adviseFees(node, head, definition)
   const { chainId } = definition
   const transaction = { chainId, nonce, to, data, value, gas: BigInt(gas) }
-  const signed = await account.signTransaction({ ...transaction, ...fast })
+  const signed = await signer.signTransaction({ ...transaction, ...fast })
   const { kind, reason = kind } = await broadcast(node, signed)
   if (kind !== 'sent') throw new NodeRpcError(-32000, reason, undefined)
   return keccak256(signed)

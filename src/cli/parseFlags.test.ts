@@ -68,6 +68,19 @@ describe('parseKey', () => {
     rmSync(folder, { recursive: true })
   })
 
+  test('takes where a key is, as executorKeys do', () => {
+    const turnkey = { organizationId: 'o', address: `0x${'ab'.repeat(20)}` }
+    const environment = { PAYER: JSON.stringify({ turnkey }), TURNKEY_API_PRIVATE_KEY: '12' }
+    const credentials = { apiPrivateKey: '12' }
+    expect(parseKey('env:PAYER', environment)).toEqual({
+      services: [{ kind: 'turnkey', ...turnkey, credentials }],
+    })
+    expect(() => parseKey('env:PAYER', { PAYER: environment.PAYER })).toThrow(
+      'TURNKEY_API_PRIVATE_KEY must be set',
+    )
+    expect(() => parseKey('{"turnkey":{}}', {})).toThrow('--key')
+  })
+
   test.each([key.slice(2), `${key}0`, '0x12', '', 'env:', 'env:NONE', 'env:WRONG', 'file:/none'])(
     'refuses %s and does not show it',
     (given) => {

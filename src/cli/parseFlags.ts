@@ -2,6 +2,10 @@ import { readFileSync } from 'node:fs'
 import type { Address, Hex } from 'viem'
 import { isAddress, parseEther } from 'viem/utils'
 import { ConfigError } from '../base/errors/configError.js'
+import { keySchema } from '../chain/definition/chainDefinition.js'
+import type { ExecutorSigner } from '../chain/signing/executorTransaction.js'
+import { type KeySource, openSigner } from '../chain/signing/openSigner.js'
+import { resolveKey } from '../config/resolveKey.js'
 import { warnOfSecret } from './optionFlags.js'
 
 /** A name for people; one that spans lines would break the lists. */
@@ -33,16 +37,30 @@ export function parseDays(text: string): number {
   return Number(text)
 }
 
-/** A private key, given itself or by the variable that holds it; the error never shows it. */
+/** A private key, or where one is as JSON, given itself or by what holds it; the error never shows it. */
 export function parseKey(
   value: string,
   environment: Readonly<Record<string, string | undefined>>,
-): Hex {
+): KeySource {
   const text = readSecret(value, environment)
-  if (/^0x[0-9a-fA-F]{64}$/.test(text)) return text as Hex
+  if (isPrivateKey(text)) return text
+  const { success, data } = keySchema.safeParse(parseJson(text))
+  if (success) return resolveKey(data, environment)
   throw new ConfigError(
-    '--key must be a private key (0x and 64 hex digits), env:NAME or file:PATH.',
+    '--key must be a private key (0x and 64 hex digits), a key as in executorKeys, env:NAME or file:PATH.',
   )
+}
+
+function isPrivateKey(text: string): text is Hex {
+  return /^0x[0-9a-fA-F]{64}$/.test(text)
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 function readSecret(
@@ -66,11 +84,10 @@ export function secretOfFlag(flag: string, value: string): string {
   return secret
 }
 
-/** The key that the flag `--key` names; a key that stands there itself is taken with a warning. */
-export function keyOfFlag(value: string): Hex {
-  const key = parseKey(value, process.env)
-  if (value === key) warnOfSecret('--key', 'env:NAME or file:PATH')
-  return key
+/** A signer with the key that the flag `--key` names; a key that stands there itself is taken with a warning. */
+export function signerOfFlag(value: string): Promise<ExecutorSigner> {
+  if (isPrivateKey(value)) warnOfSecret('--key', 'env:NAME or file:PATH')
+  return openSigner(parseKey(value, process.env))
 }
 
 /** Mixed case must be a right checksum: money goes there. */

@@ -16,6 +16,7 @@ import { adviseFees } from '../chain/fees.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import { getCode } from '../chain/nodeReads.js'
 import { type SenderContext, sendTransaction } from '../chain/sendTransaction.js'
+import type { ExecutorSigner } from '../chain/signing/executorTransaction.js'
 import { dataCost } from '../gas/dataGas.js'
 import { dataPriceAt } from '../gas/dataPrice.js'
 
@@ -86,13 +87,13 @@ export async function planContracts({ node, definition }: PlanContext): Promise<
 export async function deployContracts(
   context: SenderContext,
   { contracts }: ContractPlan,
-  key: Hex,
+  payer: ExecutorSigner,
   onDeployed: (contract: PlannedContract, transaction: Hex) => void,
 ): Promise<void> {
   for (const contract of contracts) {
     if (contract.missing === undefined) continue
     const data = contract.missing.deployData
-    const receipt = await sendTransaction(context, key, { to: DETERMINISTIC_DEPLOYER, data })
+    const receipt = await sendTransaction(context, payer, { to: DETERMINISTIC_DEPLOYER, data })
     if ((await getCode(context.node, contract.address)) === '0x')
       throw new TankError(`${contract.name} was deployed, but is not at ${contract.address}.`)
     onDeployed(contract, receipt.transactionHash)

@@ -7,6 +7,7 @@ import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import { getCode } from '../chain/nodeReads.js'
 import { sendTransaction } from '../chain/sendTransaction.js'
+import type { ExecutorSigner } from '../chain/signing/executorTransaction.js'
 import type { Database } from '../db/database.js'
 import type { EntryPoint } from '../erc4337/entryPoint.js'
 import { encryptSecret } from '../tenants/secrets.js'
@@ -75,7 +76,7 @@ export type Tanks = {
    * Deploys the tank's contract, and the code that it runs, where missing. Any funded key will do.
    * @returns the transaction that made the tank; undefined = it was there
    */
-  deploy(tank: Tank, entryPoint: EntryPoint, key: Hex): Promise<Hex | undefined>
+  deploy(tank: Tank, entryPoint: EntryPoint, payer: ExecutorSigner): Promise<Hex | undefined>
   /** The tank as it is now; undefined = there is none. */
   show(
     appId: string | null,
@@ -87,13 +88,13 @@ export type Tanks = {
    * signer is part of a tank's address, so it is another contract.
    */
   replace(tank: TankState, entryPoint: EntryPoint): Promise<Tank>
-  /** Pays `wei` from `key` into the tank's deposit. */
-  deposit(tank: Tank, wei: bigint, key: Hex): Promise<Hex>
+  /** Pays `wei` into the tank's deposit. */
+  deposit(tank: Tank, wei: bigint, payer: ExecutorSigner): Promise<Hex>
   /**
-   * Moves `wei` of the deposit to `to`, of which at least `kept` wei must stay. `key` must be the
-   * owner's.
+   * Moves `wei` of the deposit to `to`, of which at least `kept` wei must stay. `owner` must be
+   * the tank's.
    */
-  withdraw(tank: Tank, to: Address, wei: bigint, kept: bigint, key: Hex): Promise<Hex>
+  withdraw(tank: Tank, to: Address, wei: bigint, kept: bigint, owner: ExecutorSigner): Promise<Hex>
 }
 
 export function createTanks(context: TanksContext): Tanks {
@@ -116,10 +117,10 @@ export function createTanks(context: TanksContext): Tanks {
       return toTank(await replaceTank(database, tank, made))
     },
 
-    async deploy(tank, entryPoint, key) {
+    async deploy(tank, entryPoint, payer) {
       let hash: Hex | undefined
       for (const { to, data } of await steps({ ...tank, version: entryPoint.version }))
-        hash = (await sendTransaction(context, key, { to, data })).transactionHash
+        hash = (await sendTransaction(context, payer, { to, data })).transactionHash
       return hash
     },
 
@@ -135,20 +136,21 @@ export function createTanks(context: TanksContext): Tanks {
       return { ...toTank(stored), deployed, ...level, isLow: since !== undefined, isSignerLost }
     },
 
-    async deposit(tank, wei, key) {
+    async deposit(tank, wei, payer) {
       const data = depositTo(tank.address)
       const request = { to: tank.entryPoint, data, value: wei }
-      return (await sendTransaction(context, key, request)).transactionHash
+      return (await sendTransaction(context, payer, request)).transactionHash
     },
 
-    async withdraw(tank, to, wei, kept, key) {
-      const sender = privateKeyToAddress(key).toLowerCase()
-      if (sender !== tank.owner) {
-        throw new TankError(`Only the owner ${tank.owner} may withdraw; the key is of ${sender}.`)
+    async withdraw(tank, to, wei, kept, owner) {
+      if (owner.address !== tank.owner) {
+        throw new TankError(
+          `Only the owner ${tank.owner} may withdraw; the key is of ${owner.address}.`,
+        )
       }
       requireFree(wei, await depositOf(node, tank.entryPoint, tank.address), kept)
       const data = encodeFunctionData({ abi: tankAbi, functionName: 'withdrawTo', args: [to, wei] })
-      return (await sendTransaction(context, key, { to: tank.address, data })).transactionHash
+      return (await sendTransaction(context, owner, { to: tank.address, data })).transactionHash
     },
   }
 }

@@ -1,5 +1,4 @@
 import type { Address, Hex } from 'viem'
-import { privateKeyToAddress } from 'viem/accounts'
 import { encodeFunctionData } from 'viem/utils'
 import { createRecent } from '../base/createRecent.js'
 import { TankError } from '../base/errors/sponsorshipErrors.js'
@@ -8,6 +7,7 @@ import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import { getBlock } from '../chain/nodeReads.js'
 import { sendTransaction } from '../chain/sendTransaction.js'
+import type { ExecutorSigner } from '../chain/signing/executorTransaction.js'
 import type { Database } from '../db/database.js'
 import { type Collected, collectedBy, listCollected } from './ledger/tokenPayments.js'
 import { promisedTokens } from './ledger/tokenQuotes.js'
@@ -34,8 +34,14 @@ type BooksContext = {
 export type TokenBooks = {
   /** The books by app, token and tank; of one app when `appId` names it. */
   list(appId?: string): Promise<readonly TokenBook[]>
-  /** Moves `amount` units to `to` and waits for it. `key` must be the owner's. Throws TankError. */
-  withdraw(tank: Tank, token: Address, to: Address, amount: bigint, key: Hex): Promise<Hex>
+  /** Moves `amount` units to `to` and waits for it. `owner` must be the tank's. Throws TankError. */
+  withdraw(
+    tank: Tank,
+    token: Address,
+    to: Address,
+    amount: bigint,
+    owner: ExecutorSigner,
+  ): Promise<Hex>
 }
 
 /** Milliseconds for which the books of an app stand, however often they are asked for. */
@@ -70,16 +76,17 @@ export function createTokenBooks(context: BooksContext): TokenBooks {
       )
     },
 
-    async withdraw(tank, token, to, amount, key) {
-      const sender = privateKeyToAddress(key).toLowerCase()
-      if (sender !== tank.owner)
-        throw new TankError(`Only the owner ${tank.owner} may withdraw; the key is of ${sender}.`)
+    async withdraw(tank, token, to, amount, owner) {
+      if (owner.address !== tank.owner)
+        throw new TankError(
+          `Only the owner ${tank.owner} may withdraw; the key is of ${owner.address}.`,
+        )
       const held = await balanceOf(node, token, tank.address)
       if (amount > held)
         throw new TankError(`The tank holds ${held} units of ${token}, less than ${amount}.`)
       const args = [token, to, amount] as const
       const data = encodeFunctionData({ abi: tankAbi, functionName: 'withdrawToken', args })
-      return (await sendTransaction(context, key, { to: tank.address, data })).transactionHash
+      return (await sendTransaction(context, owner, { to: tank.address, data })).transactionHash
     },
   }
 }

@@ -16,7 +16,8 @@ import {
   requireEntryPoints,
 } from '../chain/requireChain.js'
 import type { ExecutorSigner } from '../chain/signing/executorTransaction.js'
-import { openSigner, openSigners } from '../chain/signing/openSigner.js'
+import { openSigner } from '../chain/signing/openSigner.js'
+import type { SigningReport } from '../chain/signing/serviceSigner.js'
 import type { Config } from '../config/options.js'
 import type { Database } from '../db/database.js'
 import { createEntryPoint } from '../erc4337/createEntryPoint.js'
@@ -76,9 +77,14 @@ export async function openChain(
 ): Promise<OpenChain> {
   const { chainId, rpcUrls, headsUrl, executorKeys } = configured
   const metrics = parts.metrics.ofChain(chainId)
-  const signers = await openSigners(executorKeys)
-  const treasury = configured.treasury && (await openSigner(configured.treasury.key))
   const logger = parts.logger.child({ chainId })
+  const report = ({ service, address, seconds, failure }: SigningReport): void => {
+    const outcome = failure === undefined ? 'signed' : 'failed'
+    metrics.observe('purser_signing_duration_seconds', { service, outcome }, seconds)
+    if (failure) logger.warn({ service, address, reason: failure.message }, 'no signature')
+  }
+  const signers = await Promise.all(executorKeys.map((source) => openSigner(source, report)))
+  const treasury = configured.treasury && (await openSigner(configured.treasury.key, report))
   const stops: (() => Promise<void>)[] = []
   try {
     const genesis = configured.restarts ? undefined : await indexedGenesis(parts.database, chainId)

@@ -1,5 +1,6 @@
 import type { ChainServices } from '../api/services.js'
 import { unixNow } from '../base/unixNow.js'
+import type { ChainMetrics } from '../base/metrics/metrics.js'
 import { createOperationNews, type OperationNews } from '../bundler/operationNews.js'
 import { createSenderNews } from '../bundler/senderNews.js'
 import {
@@ -97,7 +98,7 @@ export function serveChain(
     estimate: estimateOnChain,
     bundleSize: async ({ address }) => (await sizes.of(address)).current,
   })
-  const onSponsored = traces && ((step: SponsoredStep) => traces.sponsored({ chainId, ...step }))
+  const onSponsored = timedSponsorship(chain, traces)
   const sponsor = createSponsor({ ...paymaster, approver, onSponsored })
   const views = {
     ...chain,
@@ -128,7 +129,7 @@ export function serveChain(
     entryPoints: new Map(entryPoints.map((entryPoint) => [entryPoint.address, entryPoint])),
     fees: appFees.fees,
     estimate: appFees.estimate,
-    admit: traces ? tracedAdmission(mempool.admit, chainId, traces) : mempool.admit,
+    admit: timedAdmission(mempool.admit, chain, traces),
     check: mempool.check,
     status: (hash) => operationStatus(views, hash),
     receipt: (hash) => operationReceipt(views, hash),
@@ -173,18 +174,35 @@ function estimatesOf(
   }
 }
 
+/** Hears of each sponsorship. */
+function timedSponsorship(
+  { metrics, definition: { chainId } }: OpenChain,
+  traces: OperationTraces | undefined,
+) {
+  return (step: SponsoredStep): void => {
+    observeStage(metrics, 'sponsor', step.begin)
+    traces?.sponsored({ chainId, ...step })
+  }
+}
+
 /** Admission that tells each operation that was stored. */
-function tracedAdmission(
+function timedAdmission(
   admit: Mempool['admit'],
-  chainId: number,
-  traces: OperationTraces,
+  { metrics, definition: { chainId } }: OpenChain,
+  traces: OperationTraces | undefined,
 ): Mempool['admit'] {
   return async (entryPoint, operation, origin) => {
     const begin = Date.now()
     const userOpHash = await admit(entryPoint, operation, origin)
-    traces.admitted({ chainId, userOpHash, appId: origin.appId, begin })
+    observeStage(metrics, 'send', begin)
+    traces?.admitted({ chainId, userOpHash, appId: origin.appId, begin })
     return userOpHash
   }
+}
+
+/** @param begin Unix milliseconds */
+function observeStage(metrics: ChainMetrics, stage: 'sponsor' | 'send', begin: number): void {
+  metrics.observe('purser_operation_stage_seconds', { stage }, (Date.now() - begin) / 1_000)
 }
 
 /** The configured USD prices of native tokens. */

@@ -9,6 +9,7 @@ import type { OperationNews } from '../bundler/operationNews.js'
 import { type ClientReads, createClientReads } from '../chain/clientReads.js'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import type { NodeState } from '../chain/nodeClient.js'
+import { createSeenBlocks } from '../chain/seenBlocks.js'
 import type { Database } from '../db/database.js'
 import type { StoredTank } from '../paymaster/ledger/tanks.js'
 import { createTankLevels, type TankLevel } from '../paymaster/tankLevel.js'
@@ -28,6 +29,8 @@ const staleBounds = { polls: 10, milliseconds: 30_000 }
 export type RunningChain = {
   readonly services: ChainServices
   readonly news: Omit<OperationNews, 'follow'>
+  /** When this process had a block, Unix milliseconds. */
+  readonly seenAt: (block: bigint) => number | undefined
   /** Absent where this process does not bundle. */
   readonly bundler: BundlingCandidate | undefined
   readonly health: ChainHealth
@@ -64,6 +67,7 @@ export async function startChain(
   return {
     services: { ...services, debug, reads },
     news,
+    seenAt: createSeenBlocks(heads),
     bundler,
     health: healthOf(chain, bundler, database),
     funds,

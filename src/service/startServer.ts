@@ -32,7 +32,7 @@ import { startEventDeliverer } from '../webhooks/deliverEvents.js'
 import { readGauges } from './readGauges.js'
 import { type Chains, processesOf, type ServerOptions, type SharedParts } from './serverParts.js'
 import { startApis } from './startApis.js'
-import { startChain } from './startChain.js'
+import { type RunningChain, startChain } from './startChain.js'
 import { type ChainChanges, startChains } from './startChains.js'
 
 export type Service = {
@@ -230,7 +230,7 @@ async function hearEnds(
   const read = async (chainId: number, hashes: readonly Hex[]): Promise<void> => {
     try {
       for (const operation of await readEnded(database, chainId, hashes)) {
-        countEnd(metrics.ofChain(chainId), operation)
+        countEnd(metrics.ofChain(chainId), operation, running.get(chainId)?.seenAt)
         traces?.ended(chainId, operation)
       }
     } catch (error) {
@@ -253,14 +253,37 @@ async function hearEnds(
 }
 
 /** Counts the end of an operation, and what it cost its sponsor. */
-function countEnd(metrics: ChainMetrics, operation: EndedOperation): void {
+function countEnd(
+  metrics: ChainMetrics,
+  operation: EndedOperation,
+  seenAt: RunningChain['seenAt'] | undefined,
+): void {
   const { outcome, receivedAt, endedAt, mode, cost } = operation
   metrics.count('purser_operations_total', { outcome })
   if (outcome !== 'included' && outcome !== 'failed') return
   const seconds = (endedAt.getTime() - receivedAt.getTime()) / 1_000
   metrics.observe('purser_operation_inclusion_seconds', {}, seconds)
+  countStages(metrics, operation, seenAt)
   if (mode !== null && cost !== null)
     metrics.count('purser_spend_wei_total', { mode }, Number(cost))
+}
+
+/** The stages of an operation that a bundle of ours included. Clocks of two machines may differ: none is below 0. */
+function countStages(
+  metrics: ChainMetrics,
+  { receivedAt, bundledAt, sentAt, endedAt, blockNumber }: EndedOperation,
+  seenAt: RunningChain['seenAt'] | undefined,
+): void {
+  if (bundledAt === null || sentAt === null || blockNumber === null) return
+  const seen = seenAt?.(blockNumber)
+  const times = [receivedAt.getTime(), bundledAt.getTime(), sentAt.getTime(), seen]
+  const names = ['bundle', 'broadcast', 'seen', 'receipt'] as const
+  for (const [at, stage] of names.entries()) {
+    const [begin, end] = [times[at], [...times, endedAt.getTime()][at + 1]]
+    if (begin === undefined || end === undefined) continue
+    const seconds = Math.max(0, end - begin) / 1_000
+    metrics.observe('purser_operation_stage_seconds', { stage }, seconds)
+  }
 }
 
 function isLoopback(host: string): boolean {

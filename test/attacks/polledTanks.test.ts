@@ -2,6 +2,7 @@ import { parseEther } from 'viem'
 import { beforeAll, expect, test } from 'vitest'
 import type { NodeClient } from '../../src/chain/nodeClient.js'
 import { createTankLevels } from '../../src/paymaster/tankLevel.js'
+import { localSigner } from '../../src/chain/signing/localSigner.js'
 import { useAdmin } from '../support/http/useAdmin.js'
 import { until } from '../support/until.js'
 import { tankOwnerKey } from '../support/world/sponsoring.js'
@@ -63,7 +64,7 @@ test('a deposit is seen once the head has moved, for at most one request more fo
   const tank = { address: first.address, entryPoint: entryPoint.address } as Parameters<
     ReturnType<typeof world>['tanks']['deposit']
   >[0]
-  await world().tanks.deposit(tank, parseEther('2'), tankOwnerKey)
+  await world().tanks.deposit(tank, parseEther('2'), localSigner(tankOwnerKey))
   await world().heads.refresh()
   await until(async () => {
     const level = (await look()).find(({ address }) => address === first.address)

@@ -5,6 +5,7 @@ import type { Command } from 'commander'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { ZodType } from 'zod'
 import { chainEntry } from '../../src/config/chainPresets.js'
+import { keySchema } from '../../src/chain/definition/chainDefinition.js'
 import { tokenSchema } from '../../src/chain/definition/tokenDefinition.js'
 import { termsSchema } from '../../src/paymaster/policy/policySchema.js'
 import { allCommands, commandLinesIn, problemsOf, spansIn } from './commandLines.js'
@@ -27,6 +28,7 @@ const place = ({ page, line }: Block) => `${page}:${line}`
 const schemas: Readonly<Record<string, (value: { chains?: unknown[] }) => unknown>> = {
   chains: ({ chains = [] }) => chains.map((chain) => chainEntry.parse(chain)),
   token: (value) => parse(tokenSchema, value),
+  key: (value) => parse(keySchema, value),
   terms: (value) => parse(termsSchema, value),
 }
 function parse(schema: ZodType, value: unknown): unknown {

@@ -64,6 +64,12 @@ export const ways: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     'image: {': 'no, the registry and the node are examples',
   },
   'docs/operate/keys.md': {
+    '"kms"': 'schema key, the key is an example',
+    '"gcp"': 'schema key, the key is an example',
+    '"azure"': 'schema key, the key is an example',
+    '"turnkey"': 'schema key, the organization is an example',
+    '"web3signer"': 'no, its public key is shortened',
+    '"jsonRpc"': 'schema key, the signer is an example',
     'purser serve --config purser.json': 'terminal serving',
     '/etc/purser/secrets':
       'no, the key is wherever you keep it; test/operator/rewrap.test.ts does it under load',

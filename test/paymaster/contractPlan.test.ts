@@ -9,6 +9,7 @@ import { createNodeClient, type NodeClient } from '../../src/chain/nodeClient.js
 import { getBalance, getCode } from '../../src/chain/nodeReads.js'
 import { devKey } from '../../src/cli/devnet/devKeys.js'
 import { type Anvil, startAnvil } from '../../src/cli/devnet/startAnvil.js'
+import { localSigner } from '../../src/chain/signing/localSigner.js'
 import { deployContracts, planContracts } from '../../src/paymaster/contractPlan.js'
 import { silent } from '../support/logger.js'
 import { makeDataFolder, removeDataFolder, runCli } from '../support/service/startPurser.js'
@@ -64,7 +65,7 @@ test('a dry run changes nothing; deploying costs no more than it said; a second 
   expect(again).toMatchObject({ cost: 0n })
   const head = await node.head()
   const context = { node, definition: { chainId, pollInterval: 50 } }
-  await deployContracts(context, again, devKey(1), () => expect.unreachable())
+  await deployContracts(context, again, localSigner(devKey(1)), () => expect.unreachable())
   expect(await node.head()).toEqual(head)
 })
 

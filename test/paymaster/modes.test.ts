@@ -8,6 +8,7 @@ import { sharedGas } from '../../src/gas/preVerificationGas.js'
 import type { SponsorshipResult } from '../../src/paymaster/sponsorship.js'
 import type { Tank } from '../../src/paymaster/tanks.js'
 import { checkFunds } from '../../src/paymaster/watchFunds.js'
+import { localSigner } from '../../src/chain/signing/localSigner.js'
 import { createApp } from '../support/database/createApp.js'
 import { unsetGas } from '../support/operations/unsetGas.js'
 import { tankOwnerKey } from '../support/world/sponsoring.js'
@@ -269,10 +270,10 @@ describe('mode shared', () => {
       chain().owner,
       (before?.deposit ?? 0n) - 1_000n,
       0n,
-      tankOwnerKey,
+      localSigner(tankOwnerKey),
     )
     expect((await ask(await newDraft(fees))).decision.code).toBe('TANK_EMPTY')
-    await chain().tanks.deposit(shared, parseEther('1'), tankOwnerKey)
+    await chain().tanks.deposit(shared, parseEther('1'), localSigner(tankOwnerKey))
     expect((await ask(await newDraft(fees))).decision.code).toBe('SPONSORED')
   })
 })

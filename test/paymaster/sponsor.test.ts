@@ -27,6 +27,7 @@ import { findDecision } from '../../src/paymaster/ledger/decisions.js'
 import { settleLedger } from '../../src/paymaster/ledger/ledger.js'
 import { listWebhookCalls } from '../../src/paymaster/ledger/webhookCalls.js'
 import type { SponsorshipRequest, SponsorshipResult } from '../../src/paymaster/sponsorship.js'
+import { localSigner } from '../../src/chain/signing/localSigner.js'
 import { createApp } from '../support/database/createApp.js'
 import { unsetGas } from '../support/operations/unsetGas.js'
 import { tankOwnerKey } from '../support/world/sponsoring.js'
@@ -92,10 +93,11 @@ async function include(...ops: Operation[]) {
     chain: { node },
   } = world()
   const data = entryPoint.encodeHandleOps(ops, target)
-  const receipt = await sendTransaction({ node, definition: world().definition }, bundlerKey, {
-    to: entryPoint.address,
-    data,
-  })
+  const receipt = await sendTransaction(
+    { node, definition: world().definition },
+    localSigner(bundlerKey),
+    { to: entryPoint.address, data },
+  )
   const outcomes = entryPoint.decodeOutcomes(receipt.logs)
   await world().heads.refresh()
   return { receipt, outcomes }
@@ -337,13 +339,13 @@ describe('refusals', () => {
 
   test('TANK_NOT_DEPLOYED, also when it has money', async () => {
     const tank = await world().tanks.ensure(appId, world().entryPoint, world().owner)
-    await world().tanks.deposit(tank, parseEther('1'), tankOwnerKey)
+    await world().tanks.deposit(tank, parseEther('1'), localSigner(tankOwnerKey))
     const { account, draft } = await newDraft()
     const result = await ask(draft)
     expect(result.decision.code).toBe('TANK_NOT_DEPLOYED')
     expect(result.decision.message).toContain(tank.address)
     await expectSelfPaid(account, result)
-    await world().tanks.deploy(tank, world().entryPoint, tankOwnerKey)
+    await world().tanks.deploy(tank, world().entryPoint, localSigner(tankOwnerKey))
     expect((await ask((await newDraft()).draft)).decision.sponsored).toBe(true)
   })
 

@@ -12,6 +12,7 @@ import { findTank } from '../../src/paymaster/ledger/tanks.js'
 import { SIGNER_PURPOSE } from '../../src/paymaster/tank/signForTank.js'
 import { createTanks, type Tanks } from '../../src/paymaster/tanks.js'
 import { decryptSecret } from '../../src/tenants/secrets.js'
+import { localSigner } from '../../src/chain/signing/localSigner.js'
 import { chainId, useChain } from '../support/chain/useChain.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
@@ -88,8 +89,8 @@ describe('deploy', () => {
   test('puts the tank on the chain with its owner and signer, and only once', async () => {
     const tank = await tanks.ensure(appId, chain().entryPoint, owner)
     expect((await tanks.show(appId, chain().entryPoint))?.deployed).toBe(false)
-    await tanks.deploy(tank, chain().entryPoint, strangerKey)
-    await tanks.deploy(tank, chain().entryPoint, strangerKey)
+    await tanks.deploy(tank, chain().entryPoint, localSigner(strangerKey))
+    await tanks.deploy(tank, chain().entryPoint, localSigner(strangerKey))
     expect((await tanks.show(appId, chain().entryPoint))?.deployed).toBe(true)
     const read = async (functionName: 'owner' | 'signers' | 'entryPoint') => {
       const data = encodeFunctionData({ abi: tankAbi, functionName })
@@ -104,8 +105,9 @@ describe('deploy', () => {
   test('tells when the chain has no factory', async () => {
     const lost = tanksWith(nobody)
     const tank = await lost.ensure(appId, chain().entryPoint, owner)
-    await expect(lost.deploy(tank, chain().entryPoint, ownerKey)).rejects.toThrow(/no TankFactory/i)
-    await expect(tanks.deploy(tank, chain().entryPoint, ownerKey)).rejects.toThrow(
+    const deploying = lost.deploy(tank, chain().entryPoint, localSigner(ownerKey))
+    await expect(deploying).rejects.toThrow(/no TankFactory/i)
+    await expect(tanks.deploy(tank, chain().entryPoint, localSigner(ownerKey))).rejects.toThrow(
       /another TankFactory/,
     )
   })
@@ -114,26 +116,26 @@ describe('deploy', () => {
 describe('deposit and withdraw', () => {
   test('anyone fills the tank, before or after it is deployed, to the wei', async () => {
     const tank = await tanks.ensure(appId, chain().entryPoint, owner)
-    await tanks.deposit(tank, 1n, strangerKey)
-    await tanks.deploy(tank, chain().entryPoint, strangerKey)
-    await tanks.deposit(tank, parseEther('1'), ownerKey)
+    await tanks.deposit(tank, 1n, localSigner(strangerKey))
+    await tanks.deploy(tank, chain().entryPoint, localSigner(strangerKey))
+    await tanks.deposit(tank, parseEther('1'), localSigner(ownerKey))
     expect((await tanks.show(appId, chain().entryPoint))?.deposit).toBe(parseEther('1') + 1n)
   })
 
   test('the owner, and nobody else, empties it', async () => {
     const tank = await tanks.ensure(appId, chain().entryPoint, owner)
-    await tanks.deploy(tank, chain().entryPoint, ownerKey)
-    await tanks.deposit(tank, 1_000n, ownerKey)
-    await expect(tanks.withdraw(tank, nobody, 1n, 0n, strangerKey)).rejects.toThrow(
+    await tanks.deploy(tank, chain().entryPoint, localSigner(ownerKey))
+    await tanks.deposit(tank, 1_000n, localSigner(ownerKey))
+    await expect(tanks.withdraw(tank, nobody, 1n, 0n, localSigner(strangerKey))).rejects.toThrow(
       /Only the owner/,
     )
-    await expect(tanks.withdraw(tank, nobody, 1_001n, 0n, ownerKey)).rejects.toThrow(
+    await expect(tanks.withdraw(tank, nobody, 1_001n, 0n, localSigner(ownerKey))).rejects.toThrow(
       /has 0\.000000000000001 of .* less than 0\.000000000000001001\./,
     )
-    const reserved = tanks.withdraw(tank, nobody, 601n, 400n, ownerKey)
+    const reserved = tanks.withdraw(tank, nobody, 601n, 400n, localSigner(ownerKey))
     await expect(reserved).rejects.toThrow(/0\.0000000000000006 is free/)
     const before = await getBalance(chain().node, nobody)
-    await tanks.withdraw(tank, nobody, 900n, 0n, ownerKey)
+    await tanks.withdraw(tank, nobody, 900n, 0n, localSigner(ownerKey))
     expect((await getBalance(chain().node, nobody)) - before).toBe(900n)
     expect((await tanks.show(appId, chain().entryPoint))?.deposit).toBe(100n)
   })

@@ -32,6 +32,7 @@ import { defaultTerms } from '../../src/paymaster/sponsorshipTerms.js'
 import { createTanks } from '../../src/paymaster/tanks.js'
 import type { TokenRequest } from '../../src/paymaster/tokenPayment.js'
 import { createNodeEngine } from '../../src/simulation/node/nodeEngine.js'
+import { localSigner } from '../../src/chain/signing/localSigner.js'
 import { compileSolidity } from '../support/chain/compileSolidity.js'
 import { chainId, useChain } from '../support/chain/useChain.js'
 import { createApp } from '../support/database/createApp.js'
@@ -129,8 +130,8 @@ beforeEach(async () => {
   const definition = { chainId, pollInterval: 20, tankFactory }
   const tanks = createTanks({ database: database(), masterKey, node, definition })
   const made = await tanks.ensure(appId, entryPoint, owner, 'token')
-  await tanks.deploy(made, entryPoint, devKey(2))
-  await tanks.deposit(made, parseEther('1'), devKey(2))
+  await tanks.deploy(made, entryPoint, localSigner(devKey(2)))
+  await tanks.deposit(made, parseEther('1'), localSigner(devKey(2)))
   tank = made.address
 })
 

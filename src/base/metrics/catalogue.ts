@@ -2,6 +2,7 @@ import { refusalCodes, tokenRefusalCodes } from '../errors/catalogue.js'
 
 const CHAIN = 'the id of a configured chain'
 const callBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+const stageBuckets = [0.01, 0.025, 0.05, 0.1, 0.2, 0.35, 0.5, 0.7, 1, 2, 5, 10, 30, 60, 300]
 const inclusionBuckets = [0.5, 1, 2, 3, 5, 8, 13, 20, 30, 45, 60, 120, 300, 900]
 const outboundFailures = [
   'timeout',
@@ -53,6 +54,17 @@ export const catalogue = {
       'The service level indicator: how long users wait. A reorganisation makes an operation count twice.',
     labels: { chain: CHAIN },
     buckets: inclusionBuckets,
+  },
+  purser_operation_stage_seconds: {
+    kind: 'histogram',
+    help: 'Seconds that an operation spent in each stage of its way.',
+    meaning:
+      '`sponsor` and `send` are the requests of the client; `bundle` lasts until a bundle with it is signed, `broadcast` until its last transaction is (fees are raised), `seen` until this process has its block, `receipt` until the inclusion is settled.',
+    labels: {
+      chain: CHAIN,
+      stage: ['sponsor', 'send', 'bundle', 'broadcast', 'seen', 'receipt'],
+    },
+    buckets: stageBuckets,
   },
   purser_operations_attributed_total: {
     kind: 'counter',
@@ -276,6 +288,18 @@ export const catalogue = {
     help: '1 while the chain asks for more than the `feeCeiling` of the configuration, else 0.',
     meaning: 'Nothing is sent meanwhile, and operations wait. Absent where there is no ceiling.',
     labels: { chain: CHAIN },
+  },
+  purser_signing_duration_seconds: {
+    kind: 'histogram',
+    help: 'Seconds that a key service took to sign a transaction, by outcome.',
+    meaning:
+      '`failed` gave no signature of the key in time; the next service of `anyOf` is asked then.',
+    labels: {
+      chain: CHAIN,
+      service: ['kms', 'gcp', 'azure', 'turnkey', 'web3signer', 'jsonRpc'],
+      outcome: ['signed', 'failed'],
+    },
+    buckets: callBuckets,
   },
   purser_lease_held: {
     kind: 'gauge',

@@ -29,13 +29,19 @@ export type OutboundClient = {
  * followed, no proxy or cookie used. Connections are kept for 30 s; a request whose connection
  * failed before anybody handled it is sent once more, on a new connection.
  * @param maxBytes of the longest response that is read
+ * @param readsErrors also the body of a response with another status than 2xx
  */
 export function createOutboundClient(
   guard: NetworkGuard,
   {
     resolve = resolveBySystem,
     maxBytes = 16_384,
-  }: { readonly resolve?: Resolve; readonly maxBytes?: number } = {},
+    readsErrors = false,
+  }: {
+    readonly resolve?: Resolve
+    readonly maxBytes?: number
+    readonly readsErrors?: boolean
+  } = {},
 ): OutboundClient {
   const lookup = createVettedLookup(guard, resolve)
   const connections = { keepAlive: true, maxSockets: 20, timeout: 30_000 }
@@ -50,9 +56,10 @@ export function createOutboundClient(
         return { attempts: 0, response: { ok: false, outcome, reason: refusal, status: undefined } }
       }
       const agent = request.url.protocol === 'https:' ? secure : plain
-      const first = await exchange(request, { agent, lookup, signal, maxBytes })
+      const means = { lookup, signal, maxBytes, readsErrors }
+      const first = await exchange(request, { ...means, agent })
       if (!first.isUnhandled) return { attempts: 1, response: first.response }
-      const second = await exchange(request, { agent: false, lookup, signal, maxBytes })
+      const second = await exchange(request, { ...means, agent: false })
       return { attempts: 2, response: second.response }
     },
     close() {
@@ -89,6 +96,8 @@ type OutboundFailure = {
   readonly status: number | undefined
   /** The seconds that the other side asks us to wait (Retry-After). */
   readonly retryAfter?: number | undefined
+  /** Of a response with another status, where the client reads it. */
+  readonly body?: string
 }
 
 export type OutboundResponse =
@@ -108,6 +117,7 @@ type Means = {
   readonly signal: AbortSignal
   /** Bytes of the longest response that is read. */
   readonly maxBytes: number
+  readonly readsErrors: boolean
 }
 
 /**
@@ -117,7 +127,7 @@ type Means = {
  */
 function exchange(
   { url, method, headers, body }: OutboundRequest,
-  { agent, lookup, signal, maxBytes }: Means,
+  { agent, lookup, signal, maxBytes, readsErrors }: Means,
 ): Promise<{ readonly response: OutboundResponse; readonly isUnhandled: boolean }> {
   return new Promise((resolve) => {
     const secure = url.protocol === 'https:'
@@ -168,7 +178,7 @@ function exchange(
         settle({ ok: false, ...failure, status, retryAfter: secondsOf(incoming) })
       }
       const refusal = refuseStatus(status)
-      if (refusal !== undefined) return refuse(refusal)
+      if (refusal !== undefined && !readsErrors) return refuse(refusal)
       const chunks: Buffer[] = []
       let size = 0
       incoming.on('data', (chunk: Buffer) => {
@@ -176,14 +186,12 @@ function exchange(
         size += chunk.length
         if (size > maxBytes) refuse(tooLarge(maxBytes))
       })
-      incoming.on('end', () =>
-        settle({
-          ok: true,
-          status: incoming.statusCode ?? 0,
-          type: incoming.headers['content-type'] ?? '',
-          body: Buffer.concat(chunks).toString(),
-        }),
-      )
+      incoming.on('end', () => {
+        const { statusCode = 0, headers: answered } = incoming
+        const body = Buffer.concat(chunks).toString()
+        if (refusal !== undefined) settle({ ok: false, ...refusal, status: statusCode, body })
+        else settle({ ok: true, status: statusCode, type: answered['content-type'] ?? '', body })
+      })
       incoming.on('error', fail)
     })
 

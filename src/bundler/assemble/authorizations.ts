@@ -1,4 +1,4 @@
-import type { Hex } from 'viem'
+import type { Address, Hex } from 'viem'
 import type { ChainDefinition } from '../../chain/definition/chainDefinition.js'
 import { readDelegables } from '../../chain/delegations.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
@@ -15,22 +15,26 @@ import { dropFromPool } from './dropFromPool.js'
  * - no transaction of the sender waits at the node: it would use the nonce up;
  * - the operation goes alone. Its sender can still raise the nonce in the same block, and a bundle that reverts then
  *   has no operations of others, and costs little (`requireSmallDelegation`).
+ * - the executor's signer knows transactions with authorizations.
  * The best operation decides whether the bundle is of that kind; one that has waited for `maxBundleWait` goes first.
  */
 export async function passAuthorizations(
   context: BundlingContext,
-  { waiting }: { readonly waiting: Set<Hex> },
+  { waiting, executor }: { readonly waiting: Set<Hex>; readonly executor: Address },
   selected: readonly StoredOperation[],
 ): Promise<readonly StoredOperation[]> {
-  const { node, database, definition } = context
+  const { node, database, definition, signers } = context
   const { settled, early, drops } = await settleAuthorizations(node, selected)
   await dropFromPool(context, drops)
   const senders = settled.map(({ operation }) => operation.sender)
   const inFlight = await sendersInFlight(database, definition.chainId, senders)
+  const canSign = signers.find(({ address }) => address === executor)?.signsAuthorizations === true
   const ready: StoredOperation[] = []
   for (const stored of settled) {
     const delegates = inFlight.get(stored.operation.sender)
-    const isFree = carriesAuthorization(stored) ? delegates === undefined : delegates !== true
+    const isFree = carriesAuthorization(stored)
+      ? canSign && delegates === undefined
+      : delegates !== true
     ;(isFree ? ready : early).push(stored)
   }
   for (const { hash } of early) waiting.add(hash)

@@ -19,16 +19,72 @@ const privateKey = z
     'must be a private key (0x and 64 hex digits) or env:NAME',
   )
 
+/** A header that a proxy before a signer asks for: it is a secret. */
+const authorization = z
+  .string()
+  .regex(/^env:\w+$/, 'must be env:NAME')
+  .optional()
+/** Saves the question for it at the start, where the service answers it. */
+const keyAddress = address.optional()
+
+/** A key in a service, by the service; docs/operate/keys.md shows each. */
+const serviceKeySchema = z.union([
+  z.strictObject({
+    kms: z.strictObject({
+      keyId: text,
+      region: text,
+      endpoint: z.url().optional(),
+      address: keyAddress,
+    }),
+  }),
+  z.strictObject({
+    gcp: z.strictObject({
+      keyVersion: z
+        .string()
+        .regex(/^projects\/\S+\/cryptoKeyVersions\/\d+$/, 'must be projects/…/cryptoKeyVersions/N'),
+      endpoint: httpUrl.optional(),
+      address: keyAddress,
+    }),
+  }),
+  z.strictObject({
+    azure: z.strictObject({
+      keyId: httpUrl.regex(/\/keys\/[^/?]+\/[^/?]+$/, 'must end with /keys/NAME/VERSION'),
+      address: keyAddress,
+    }),
+  }),
+  z.strictObject({
+    turnkey: z.strictObject({ organizationId: text, address, endpoint: httpUrl.optional() }),
+  }),
+  z.strictObject({
+    web3signer: z.strictObject({
+      url: httpUrl,
+      publicKey: z.string().regex(/^0x[0-9a-fA-F]{128}$/, 'must be 0x and 128 hex digits'),
+      authorization,
+    }),
+  }),
+  z.strictObject({
+    jsonRpc: z.strictObject({
+      url: httpUrl,
+      address,
+      authorization,
+      /** Whether it signs transactions with authorizations. */
+      eip7702: z.boolean().default(false),
+    }),
+  }),
+])
+
+export type ServiceKeyReference = z.output<typeof serviceKeySchema>
+
 /** Where a key that sends transactions is kept; see docs/operate/configuration.md. */
-const keySchema = z.union([
+export const keySchema = z.union([
   privateKey,
   z.strictObject({
     keystore: text,
     password: z.string().regex(/^(env|file):.+$/, 'must be env:NAME or file:PATH'),
   }),
-  z.strictObject({
-    kms: z.strictObject({ keyId: text, region: text, endpoint: z.url().optional() }),
-  }),
+  serviceKeySchema,
+  /** One key in several services, the preferred first: regions of a KMS, two instances of a signer. */
+  z.strictObject({ anyOf: z.array(serviceKeySchema).min(2).max(5) }),
 ])
 
 export type KeyReference = z.output<typeof keySchema>

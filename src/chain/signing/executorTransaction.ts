@@ -23,6 +23,8 @@ export type EcdsaSignature = { readonly r: Hex; readonly s: Hex; readonly yParit
 export type ExecutorSigner = {
   /** Lower case. */
   readonly address: Address
+  /** Whether it signs transactions with authorizations (EIP-7702). */
+  readonly signsAuthorizations: boolean
   /**
    * The signed bytes, ready for eth_sendRawTransaction.
    * @throws SignerUnavailableError when the key is kept elsewhere and cannot be reached
@@ -30,15 +32,18 @@ export type ExecutorSigner = {
   signTransaction(transaction: ExecutorTransaction): Promise<Hex>
 }
 
-/** A signer of EIP-1559 and EIP-7702 transactions over a key that signs 32-byte digests. */
+/** A signer of EIP-1559 and EIP-7702 transactions over a key that signs their digests, 32 bytes each. */
 export function createSigner(
   address: Address,
-  signDigest: (digest: Hex) => Promise<EcdsaSignature>,
+  sign: (digest: Hex, transaction: ExecutorTransaction) => Promise<EcdsaSignature>,
+  signsAuthorizations = true,
 ): ExecutorSigner {
   return {
     address: address.toLowerCase() as Address,
+    signsAuthorizations,
     async signTransaction(transaction) {
-      const signature = await signDigest(toHex(keccak(encodeTransaction(transaction))))
+      const digest = toHex(keccak(encodeTransaction(transaction)))
+      const signature = await sign(digest, transaction)
       return toHex(encodeTransaction(transaction, signature))
     },
   }

@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import { privateKeyToAddress } from 'viem/accounts'
 import { formatEther } from 'viem/utils'
 import { ConfigError } from '../../base/errors/configError.js'
 import { createNodeClient } from '../../chain/nodeClient.js'
@@ -10,7 +9,7 @@ import { type Coins, chainOf, coinsOf } from '../chainOf.js'
 import { createLogger } from '../createLogger.js'
 import type { Flags } from '../onStore.js'
 import { configOf, withOptions } from '../optionFlags.js'
-import { keyOfFlag } from '../parseFlags.js'
+import { signerOfFlag } from '../parseFlags.js'
 import { printTable } from '../printTable.js'
 
 /** `purser contracts deploy`: shows what it would do and cost, and does it with `--send`. */
@@ -26,25 +25,25 @@ export function defineContractsCommand(contracts: Command): void {
   withOptions(deploy, ['data', 'chains']).action(
     async (flags: Flags & { readonly send?: true }) => {
       const { chain } = chainOf(configOf(flags), flags.chain ?? '')
-      const key = flags.key === undefined ? undefined : keyOfFlag(flags.key)
-      if (flags.send && key === undefined) throw new ConfigError('--send needs --key: who pays.')
+      const payer = flags.key === undefined ? undefined : await signerOfFlag(flags.key)
+      if (flags.send && payer === undefined) throw new ConfigError('--send needs --key: who pays.')
       const node = createNodeClient({ urls: chain.rpcUrls, logger: createLogger('error') })
       try {
         await requireChain(node, chain)
         const plan = await planContracts({ node, definition: chain })
         const coins = coinsOf(chain)
         show(plan, coins)
-        if (key === undefined) return
-        const payer = privateKeyToAddress(key).toLowerCase() as `0x${string}`
-        const balance = await getBalance(node, payer)
-        console.log(`payer ${payer} has ${coins(balance)}`)
+        if (payer === undefined) return
+        const { address } = payer
+        const balance = await getBalance(node, address)
+        console.log(`payer ${address} has ${coins(balance)}`)
         if (balance < plan.cost)
           throw new ConfigError(
-            `${payer} has ${coins(balance)} and may need ${coins(plan.cost)}: fund it first.`,
+            `${address} has ${coins(balance)} and may need ${coins(plan.cost)}: fund it first.`,
           )
         if (!flags.send) return
-        await deployContracts({ node, definition: chain }, plan, key, ({ name, address }, hash) =>
-          console.log(`deployed ${name} at ${address} by ${hash}`),
+        await deployContracts({ node, definition: chain }, plan, payer, (contract, hash) =>
+          console.log(`deployed ${contract.name} at ${contract.address} by ${hash}`),
         )
       } finally {
         await node.close()

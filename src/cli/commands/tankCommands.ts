@@ -1,9 +1,10 @@
 import type { Command } from 'commander'
 import type { Hex } from 'viem'
-import { privateKeyToAddress } from 'viem/accounts'
 import { sum } from '../../base/bigints.js'
 import { ConfigError } from '../../base/errors/configError.js'
 import { createNodeClient } from '../../chain/nodeClient.js'
+import type { ExecutorSigner } from '../../chain/signing/executorTransaction.js'
+import { localSigner } from '../../chain/signing/localSigner.js'
 import type { Database } from '../../db/database.js'
 import type { EntryPoint } from '../../erc4337/entryPoint.js'
 import { createFunds, type FundState, type Funds } from '../../paymaster/funds.js'
@@ -24,12 +25,12 @@ import type { Flags } from '../onStore.js'
 import { withStore } from '../openStore.js'
 import { configOf, withOptions } from '../optionFlags.js'
 import {
-  keyOfFlag,
   parseAddress,
   parseAmount,
   parseBound,
   parseDays,
   parseName,
+  signerOfFlag,
 } from '../parseFlags.js'
 import { printTable } from '../printTable.js'
 import { requireApp } from '../requireApp.js'
@@ -46,8 +47,8 @@ type Tools = {
   readonly entryPoint: EntryPoint
   /** Gives gas, or takes tokens for it. */
   readonly kind: TankKind
-  /** The key that --key names; on the development chain the given one of anvil by default. */
-  readonly keyOr: (development: Hex) => Hex
+  /** The signer that --key names; on the development chain the given one of anvil by default. */
+  readonly signerOr: (development: Hex) => Promise<ExecutorSigner>
   readonly coins: Coins
 }
 
@@ -106,9 +107,9 @@ async function onTanks(
         coins: coinsOf(chain),
         appId,
         kind,
-        keyOr: (development: Hex) => {
-          if (flags.key !== undefined) return keyOfFlag(flags.key)
-          if (isDev) return development
+        signerOr: async (development: Hex) => {
+          if (flags.key !== undefined) return signerOfFlag(flags.key)
+          if (isDev) return localSigner(development)
           throw new ConfigError('--key is required: a private key, env:NAME or file:PATH.')
         },
       }
@@ -188,24 +189,27 @@ function auditTank(
   })
 }
 
-async function deploy(tools: Tools, tank: Tank, key: Hex): Promise<void> {
+async function deploy(tools: Tools, tank: Tank, payer: ExecutorSigner): Promise<void> {
   const { tanks, appId, entryPoint, kind } = tools
   if ((await tanks.show(appId, entryPoint, kind))?.deployed) return
-  const from = privateKeyToAddress(key)
-  await transfer(tools, 'tank.deploy', tank, { from }, () => tanks.deploy(tank, entryPoint, key))
+  const { address: from } = payer
+  await transfer(tools, 'tank.deploy', tank, { from }, () => tanks.deploy(tank, entryPoint, payer))
 }
 
-/** Makes the tank where it is missing, on the chain too. Returns it, and the key that pays. */
-async function makeTank(tools: Tools, flags: Flags): Promise<{ tank: Tank; key: Hex }> {
-  const { tanks, appId, entryPoint, kind, keyOr } = tools
-  const key = keyOr(funderKey)
-  const owner = parseAddress('--owner', flags.owner ?? privateKeyToAddress(key))
+/** Makes the tank where it is missing, on the chain too. Returns it, and who pays. */
+async function makeTank(
+  tools: Tools,
+  flags: Flags,
+): Promise<{ tank: Tank; payer: ExecutorSigner }> {
+  const { tanks, appId, entryPoint, kind, signerOr } = tools
+  const payer = await signerOr(funderKey)
+  const owner = parseAddress('--owner', flags.owner ?? payer.address)
   const known = await tanks.show(appId, entryPoint, kind)
   const tank = await auditTank(tools, 'tank.create', known, (within) =>
     within.ensure(appId, entryPoint, owner, kind),
   )
-  await deploy(tools, tank, key)
-  return { tank, key }
+  await deploy(tools, tank, payer)
+  return { tank, payer }
 }
 
 async function showTank({ tanks, appId, entryPoint, kind, coins }: Tools): Promise<boolean> {
@@ -306,9 +310,9 @@ export function defineTankCommand(tank: Command): void {
     .action((flags: Flags) => {
       const wei = parseAmount(flags.amount)
       return withTank(flags, async (tools) => {
-        const { tank, key } = await makeTank(tools, flags)
-        const from = privateKeyToAddress(key)
-        const send = () => tools.tanks.deposit(tank, wei, key)
+        const { tank, payer } = await makeTank(tools, flags)
+        const { address: from } = payer
+        const send = () => tools.tanks.deposit(tank, wei, payer)
         await transfer(tools, 'tank.deposit', tank, { wei, from }, send)
         await show(tools, [tools.entryPoint])
       })
@@ -322,13 +326,13 @@ export function defineTankCommand(tank: Command): void {
     .action((flags: Flags) => {
       const wei = parseAmount(flags.amount)
       return withTank(flags, async (tools) => {
-        const { tanks, appId, entryPoint, kind, keyOr } = tools
-        const key = keyOr(devKey(0))
-        const to = parseAddress('--to', flags.to ?? privateKeyToAddress(key))
+        const { tanks, appId, entryPoint, kind, signerOr } = tools
+        const owner = await signerOr(devKey(0))
+        const to = parseAddress('--to', flags.to ?? owner.address)
         const state = await tanks.show(appId, entryPoint, kind)
         if (!state) throw new ConfigError('There is no tank here.')
         const kept = flags.reserved === undefined ? state.locked : 0n
-        const send = () => tanks.withdraw(state, to, wei, kept, key)
+        const send = () => tanks.withdraw(state, to, wei, kept, owner)
         await transfer(tools, 'tank.withdraw', state, { wei, to }, send)
         await show(tools, [tools.entryPoint])
       })
@@ -338,14 +342,14 @@ export function defineTankCommand(tank: Command): void {
     .option('--key <key>', 'private key that pays for it, env:NAME or file:PATH')
     .action((flags: Flags) =>
       withTank(flags, async (tools) => {
-        const { tanks, appId, entryPoint, kind, keyOr } = tools
+        const { tanks, appId, entryPoint, kind, signerOr } = tools
         const state = await tanks.show(appId, entryPoint, kind)
         if (!state) throw new ConfigError('There is no tank here.')
-        const key = keyOr(funderKey)
+        const payer = await signerOr(funderKey)
         const tank = await auditTank(tools, 'tank.replace', state, (within) =>
           within.replace(state, entryPoint),
         )
-        await deploy(tools, tank, key)
+        await deploy(tools, tank, payer)
         await show(tools, [tools.entryPoint])
       }),
     )

@@ -1,11 +1,12 @@
 import type { Command } from 'commander'
-import type { Address, Hex } from 'viem'
-import { privateKeyToAddress } from 'viem/accounts'
+import type { Address } from 'viem'
 import { formatUnits, parseUnits } from 'viem/utils'
 import { ConfigError } from '../../base/errors/configError.js'
 import type { ChainDefinition } from '../../chain/definition/chainDefinition.js'
 import type { TokenDefinition } from '../../chain/definition/tokenDefinition.js'
 import { createNodeClient, type NodeClient } from '../../chain/nodeClient.js'
+import type { ExecutorSigner } from '../../chain/signing/executorTransaction.js'
+import { localSigner } from '../../chain/signing/localSigner.js'
 import type { Database } from '../../db/database.js'
 import { createTanks, type Tanks } from '../../paymaster/tanks.js'
 import { createTokenBooks, type TokenBook, type TokenBooks } from '../../paymaster/tokenBooks.js'
@@ -17,7 +18,7 @@ import { devKey } from '../devnet/devKeys.js'
 import type { Flags } from '../onStore.js'
 import { withStore } from '../openStore.js'
 import { configOf, withOptions } from '../optionFlags.js'
-import { keyOfFlag, parseAddress } from '../parseFlags.js'
+import { parseAddress, signerOfFlag } from '../parseFlags.js'
 import { printTable } from '../printTable.js'
 import { requireApp } from '../requireApp.js'
 
@@ -90,9 +91,9 @@ function unknown(token: Address) {
   return { symbol: token, decimals: 0 }
 }
 
-function keyOf(flags: Flags, isDev: boolean): Hex {
-  if (flags.key !== undefined) return keyOfFlag(flags.key)
-  if (isDev) return devKey(0)
+async function ownerOf(flags: Flags, isDev: boolean): Promise<ExecutorSigner> {
+  if (flags.key !== undefined) return signerOfFlag(flags.key)
+  if (isDev) return localSigner(devKey(0))
   throw new ConfigError("--key is required: the owner's private key, env:NAME or file:PATH.")
 }
 
@@ -132,8 +133,8 @@ export function defineTokenCommand(token: Command): void {
         const entryPoint = await chooseEntryPoint(node, chain, flags.entryPoint)
         const chosen = tokenOf(chain, flags.token)
         const amount = parseUnitsOf(flags.amount, chosen)
-        const key = keyOf(flags, isDev)
-        const to = parseAddress('--to', flags.to ?? privateKeyToAddress(key))
+        const owner = await ownerOf(flags, isDev)
+        const to = parseAddress('--to', flags.to ?? owner.address)
         const tank = await tanks.show(flags.app ?? null, entryPoint, 'token')
         if (!tank) throw new ConfigError('There is no token tank here.')
         const app = flags.app === undefined ? undefined : await requireApp(database, flags.app)
@@ -146,7 +147,7 @@ export function defineTokenCommand(token: Command): void {
             appId: app?.id ?? null,
           },
           { chainId: chain.chainId, token: chosen.address, units: amount, to },
-          () => books.withdraw(tank, chosen.address, to, amount, key),
+          () => books.withdraw(tank, chosen.address, to, amount, owner),
         )
         console.log(`withdrawn ${formatUnits(amount, chosen.decimals)} ${chosen.symbol} to ${to}`)
       }),

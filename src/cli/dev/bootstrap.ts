@@ -4,6 +4,7 @@ import type { Address } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { parseEther } from 'viem/utils'
 import type { Database } from '../../db/database.js'
+import { localSigner } from '../../chain/signing/localSigner.js'
 import { createEntryPoint } from '../../erc4337/createEntryPoint.js'
 import type { Version } from '../../erc4337/entryPoint.js'
 import type { TankKind } from '../../paymaster/ledger/tanks.js'
@@ -69,6 +70,7 @@ export async function fundDevTanks(
   entryPoints: DevInfo['entryPoints'],
   kind: TankKind,
 ): Promise<DevInfo['tanks']> {
+  const funder = localSigner(funderKey)
   const fund = async ([version, address]: [string, Address]): Promise<[string, Address]> => {
     const entryPoint = createEntryPoint(version as Version, address)
     const tank = await tanks.ensure(appId, entryPoint, privateKeyToAddress(devKey(0)), kind)
@@ -76,8 +78,8 @@ export async function fundDevTanks(
     const deposit = state?.deposit ?? 0n
     const isLow = deposit < tankDeposit / 2n
     await Promise.all([
-      tanks.deploy(tank, entryPoint, funderKey),
-      isLow ? tanks.deposit(tank, tankDeposit - deposit, funderKey) : undefined,
+      tanks.deploy(tank, entryPoint, funder),
+      isLow ? tanks.deposit(tank, tankDeposit - deposit, funder) : undefined,
     ])
     return [version, tank.address]
   }

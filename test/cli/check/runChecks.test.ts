@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
+import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createNetworkGuard, loopback } from '../../../src/base/outbound/networkGuard.js'
 import type { Finding } from '../../../src/cli/check/finding.js'
@@ -15,6 +16,7 @@ import { startChangedNode } from '../../support/chain/changedNode.js'
 import { type Anvil, startAnvil } from '../../support/chain/startAnvil.js'
 import { policiesOn } from '../../support/database/policiesOn.js'
 import { chainId, useChain } from '../../support/chain/useChain.js'
+import { startKeyService } from '../../support/http/keyService.js'
 import { createApp } from '../../support/database/createApp.js'
 import { useDatabase } from '../../support/database/database.js'
 import { databaseUrlOf } from '../../support/database/databaseUrl.js'
@@ -457,4 +459,50 @@ test('a chain whose blocks become final later than configured is a warning with 
       /own finality is \d+ blocks behind its head, and facts.finalityDepth is 0$/,
     ),
   )
+})
+
+test('each service of each key is proven by a signature', async () => {
+  const service = await startKeyService(devKey(3))
+  try {
+    const credentials = {
+      AWS_ACCESS_KEY_ID: 'AKID',
+      AWS_SECRET_ACCESS_KEY: 'secret',
+      AWS_SESSION_TOKEN: 'session',
+      AZURE_TENANT_ID: '00000000-0000-0000-0000-000000000001',
+      AZURE_CLIENT_ID: 'client',
+      AZURE_CLIENT_SECRET: 'secret',
+      AZURE_AUTHORITY_HOST: service.url,
+      PROXY: 'Basic secret',
+    }
+    const publicKey = privateKeyToAccount(devKey(3)).publicKey.replace('0x04', '0x')
+    const anyOf = [
+      { kms: { keyId: 'alias/executor', region: 'eu-central-1', endpoint: service.url } },
+      { azure: { keyId: `${service.url}keys/executor/v1` } },
+      { web3signer: { url: service.url, publicKey, authorization: 'env:PROXY' } },
+    ]
+    // A node with unlocked accounts, as any other signer that serves eth_signTransaction.
+    const address = privateKeyToAccount(devKey(1)).address
+    const jsonRpc = { url: chain().rpcUrl, address, eip7702: true }
+    const environment = environmentOf({ executorKeys: [{ anyOf }, { jsonRpc }] }, credentials)
+    const keysOf = async () =>
+      (await check(environment))
+        .filter((finding) => finding.group === 'keys' && finding.chainId === chainId)
+        .map(({ text }) => text)
+    const found = await keysOf()
+    expect(found).toEqual([expect.stringMatching(/^executors 0x\w{40}, 0x\w{40} sign$/)])
+    expect(service.asked.filter((each) => /Sign$|sign/.test(each))).toHaveLength(3 * 2)
+    service.mode = 'revoked'
+    expect(await keysOf()).toEqual([
+      expect.stringContaining('AccessDeniedException'),
+      expect.stringContaining('Forbidden'),
+      expect.stringContaining('HTTP 404'),
+    ])
+    const unable = { executorKeys: [{ jsonRpc: { ...jsonRpc, eip7702: false } }] }
+    expect((await check(environmentOf(unable))).map(({ text }) => text)).toContain(
+      `executor ${address.toLowerCase()} sends no operation with EIP-7702`,
+    )
+    expect(service.refused).toEqual([])
+  } finally {
+    await service.stop()
+  }
 })

@@ -9,6 +9,7 @@ import type { SponsorshipRequest } from '../../../src/paymaster/sponsorship.js'
 import { createTanks, type Tank } from '../../../src/paymaster/tanks.js'
 import type { ChainParts, OpenChain } from '../../../src/service/openChain.js'
 import { createWebhooks } from '../../../src/webhooks/manage.js'
+import { localSigner } from '../../../src/chain/signing/localSigner.js'
 import { testActor } from '../actor.js'
 
 /** The key that pays for tanks and owns them. */
@@ -41,8 +42,8 @@ export function sponsoringActs(
     /** The tank of an app (null = the shared one), on the chain and with `wei` of deposit. */
     async makeTank(appId: string | null, wei: bigint, entryPoint = entryPoints[0]!): Promise<Tank> {
       const tank = await tanks.ensure(appId, entryPoint, owner)
-      await tanks.deploy(tank, entryPoint, tankOwnerKey)
-      if (wei > 0n) await tanks.deposit(tank, wei, tankOwnerKey)
+      await tanks.deploy(tank, entryPoint, localSigner(tankOwnerKey))
+      if (wei > 0n) await tanks.deposit(tank, wei, localSigner(tankOwnerKey))
       await heads.refresh()
       return tank
     },

@@ -16,7 +16,7 @@ import { Cancel } from './Cancel.js'
 import { Gas } from './Gas.js'
 import { Remedy } from './Remedy.js'
 import { Simulate } from './Simulate.js'
-import { Timeline } from './Timeline.js'
+import { Stages, Timeline } from './Timeline.js'
 
 type OperationPanelProps = {
   readonly chainId: number
@@ -68,6 +68,7 @@ function Detail({ detail, onChanged }: DetailProps) {
       )}
       <h3>What happened</h3>
       <Timeline entries={timeline} chainId={chainId} />
+      <Stages entries={timeline} />
       {detail.state === 'pooled' && (
         <div class="actions">
           <Cancel chainId={detail.chainId} hash={detail.userOpHash} onDone={onChanged} />

@@ -5,7 +5,10 @@ import type {
   SendingDefinition,
   Treasury,
 } from '../../../chain/definition/chainDefinition.js'
-import type { ExecutorSigner } from '../../../chain/signing/executorTransaction.js'
+import type {
+  ExecutorSigner,
+  ExecutorTransaction,
+} from '../../../chain/signing/executorTransaction.js'
 import { type KeySource, openSigner } from '../../../chain/signing/openSigner.js'
 import type { Config } from '../../../config/options.js'
 import { resolveChains } from '../../../config/resolveChains.js'
@@ -43,12 +46,22 @@ export async function checkKeys(
     if (!(error instanceof ConfigError)) throw error
     return { ...nothing, findings: [report.fault(error.message.replace(/\.$/, ''), REMEDY)] }
   }
-  const opened = await Promise.all((definition?.executorKeys ?? []).map(tryKey))
-  const treasury = definition?.treasury && (await tryKey(definition.treasury.key))
-  const troubles = [...opened, ...(treasury ? [treasury] : [])].flatMap((key) =>
-    typeof key === 'string' ? [report.fault(key, REMEDY)] : [],
+  const prove = (source: KeySource) => proveKey(source, chain.chainId)
+  const opened = await Promise.all((definition?.executorKeys ?? []).map(prove))
+  const treasury = definition?.treasury && (await prove(definition.treasury.key))
+  const proven = [...opened, ...(treasury ? [treasury] : [])]
+  const troubles = proven.flatMap((key) => key.troubles.map((text) => report.fault(text, REMEDY)))
+  const limits = opened.flatMap(({ signer }) =>
+    signer === undefined || signer.signsAuthorizations
+      ? []
+      : [
+          report.warning(
+            `executor ${signer.address} sends no operation with EIP-7702`,
+            SEVENTY_SEVEN,
+          ),
+        ],
   )
-  const executors = opened.flatMap((key) => (typeof key === 'string' ? [] : [key]))
+  const executors = opened.flatMap(({ signer }) => signer ?? [])
   const addresses = executors.map(({ address }) => address)
   const twice = addresses.find((address, at) => addresses.indexOf(address) !== at)
   const doubled = twice
@@ -56,12 +69,12 @@ export async function checkKeys(
     : []
   const sound =
     troubles.length === 0 && doubled.length === 0 && executors.length > 0
-      ? [report.ok(`executors ${addresses.join(', ')}`)]
+      ? [report.ok(`executors ${addresses.join(', ')} sign`)]
       : []
   return {
-    findings: [...troubles, ...doubled, ...sound],
+    findings: [...troubles, ...doubled, ...limits, ...sound],
     executors,
-    treasury: typeof treasury === 'string' ? undefined : treasury,
+    treasury: treasury?.signer,
     refill: definition?.treasury,
     sending: definition?.sending ?? { way: 'public' },
   }
@@ -69,12 +82,54 @@ export async function checkKeys(
 
 const REMEDY = 'see docs/operate/configuration.md, "Keys"'
 
-/** The signer, or the reason for which there is none. */
-async function tryKey(source: KeySource): Promise<ExecutorSigner | string> {
+const SEVENTY_SEVEN = 'use another kind of key, or "eip7702": true where its signer knows them'
+
+/** No block takes it: it pays for no gas. */
+const worthless: ExecutorTransaction = {
+  chainId: 0,
+  nonce: 0,
+  to: `0x${'00'.repeat(20)}`,
+  data: '0x',
+  gas: 0n,
+  maxFeePerGas: 0n,
+  maxPriorityFeePerGas: 0n,
+}
+
+/** A tuple as any, which applies nowhere. */
+const authorizationList = [
+  { chainId: 1, address: worthless.to, nonce: 0, r: '0x1', s: '0x1', yParity: 0 },
+] as const
+
+type ProvenKey = {
+  /** Undefined where no service of the key could be opened. */
+  readonly signer: ExecutorSigner | undefined
+  readonly troubles: readonly string[]
+}
+
+/** Opens a key and has a worthless transaction signed, by each of its services. */
+async function proveKey(source: KeySource, chainId: number): Promise<ProvenKey> {
+  const ways: readonly KeySource[] =
+    typeof source === 'object' && 'services' in source
+      ? source.services.map((service) => ({ services: [service] }))
+      : [source]
+  const troubles: string[] = []
+  for (const way of ways)
+    try {
+      const signer = await openSigner(way)
+      await signer.signTransaction({ ...worthless, chainId })
+      const isDeclared = typeof way === 'object' && 'services' in way && signer.signsAuthorizations
+      if (isDeclared) await signer.signTransaction({ ...worthless, chainId, authorizationList })
+    } catch (error) {
+      troubles.push(sentenceOf(error))
+    }
   try {
-    return await openSigner(source)
+    return { signer: await openSigner(source), troubles }
   } catch (error) {
-    if (!(error instanceof ConfigError || error instanceof SignerUnavailableError)) throw error
-    return error.message.replace(/\.$/, '')
+    return { signer: undefined, troubles: troubles.length > 0 ? troubles : [sentenceOf(error)] }
   }
+}
+
+function sentenceOf(error: unknown): string {
+  if (!(error instanceof ConfigError || error instanceof SignerUnavailableError)) throw error
+  return error.message.replace(/\.$/, '')
 }
