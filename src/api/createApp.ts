@@ -11,6 +11,7 @@ import { selectDialect } from './dialects/dialect.js'
 import { createGate, type Gate } from './gate/createGate.js'
 import { clientIp } from './gate/keyRestrictions.js'
 import { documentFiles } from './openRpc/openRpc.js'
+import { openEvents } from './push/openEvents.js'
 import { openSocket } from './push/openSocket.js'
 import { parseJson, readBody } from './readBody.js'
 import { interfaceDocument } from './rest/interfaceDocument.js'
@@ -87,21 +88,20 @@ export function createApp({ services, underCaller, mounts, ...options }: AppOpti
 function mountInterface(app: Hono<Env>, services: Services, shared: RouteContext): void {
   const { gate, limits, metrics } = shared
   const bytesOf = (c: Context<Env>, limit = limits.bodyBytes) => readBody(c.env.incoming, limit)
-  const answerCall = async (c: Context<Env>, key: string) => {
+  const requestOf = (c: Context<Env>, key: string) => {
     const { version = '', chainId = '' } = c.req.param()
-    const dialect = c.req.query('dialect')
-    const caller = c.get('caller')
     const { outgoing } = c.env
     const onClose = (hear: () => void) => {
       if (outgoing.closed) queueMicrotask(hear)
       else outgoing.once('close', hear)
       return () => void outgoing.off('close', hear)
     }
-    const answer = await answerRpc(
-      { version, chainId, key, dialect, caller, readBody: (limit) => bytesOf(c, limit), onClose },
-      services,
-      shared,
-    )
+    const { dialect } = c.req.query()
+    return { version, chainId, key, dialect, caller: c.get('caller'), onClose }
+  }
+  const answerCall = async (c: Context<Env>, key: string) => {
+    const readBody = (limit?: number) => bytesOf(c, limit)
+    const answer = await answerRpc({ ...requestOf(c, key), readBody }, services, shared)
     if (answer.retryAfter !== undefined) c.header('retry-after', String(answer.retryAfter))
     if (answer.body === undefined) return c.body(null, 204)
     return c.json(answer.body, answer.status as ContentfulStatusCode)
@@ -119,15 +119,11 @@ function mountInterface(app: Hono<Env>, services: Services, shared: RouteContext
     c.body(publicDocument, 200, { 'content-type': 'application/json' }),
   )
   const open = (c: Context<Env>, next: Next, key: string) => {
-    if (c.req.header('upgrade')?.toLowerCase() !== 'websocket') return next()
-    const { version = '', chainId = '' } = c.req.param()
-    const { dialect } = c.req.query()
-    return openSocket(
-      c,
-      { version, chainId, key, dialect, caller: c.get('caller') },
-      services,
-      shared,
-    )
+    const request = requestOf(c, key)
+    if (c.req.header('upgrade')?.toLowerCase() === 'websocket')
+      return openSocket(c, request, services, shared)
+    const isStream = c.req.header('accept')?.includes('text/event-stream') ?? false
+    return isStream ? openEvents(c, request, services, shared) : next()
   }
   app.get(RPC_PATH, (c, next) => open(c, next, c.req.param('key')))
   app.get(KEYLESS_PATH, (c, next) => open(c, next, keyOfHeaders(c)))

@@ -19,7 +19,10 @@ export const ways: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     "from 'prool'": "no, a part of a test's setup; test/clients/prool.test.ts runs it",
     'purser serve --config purser.json': 'terminal serving',
   },
-  'docs/build/api.md': { createAdminClient: 'file admin.mjs' },
+  'docs/build/api.md': {
+    createAdminClient: 'file admin.mjs',
+    'new EventSource': 'no, it is for browsers; test/interface/events.test.ts reads streams',
+  },
   'docs/build/sponsorship.md': {
     '"budgets": [': 'schema terms, its addresses are shortened',
     "purser app list | awk '/development/": 'no, a test in test/operator runs it',

@@ -248,7 +248,7 @@ describe('commands and the older interfaces', () => {
       'policy check',
     ],
     ...['audit verify', 'explain', 'keys new', 'keys check'],
-    ...['dev', 'serve', 'migrate', 'backup create', 'storage', 'check', 'lease list'],
+    ...['dev', 'serve', 'migrate', 'backup create', 'storage', 'check', 'rehearse', 'lease list'],
     // It works on a chain alone and opens no database.
     'contracts deploy',
     // Shown by test/operator/masterKey.test.ts: it needs a lost key.
