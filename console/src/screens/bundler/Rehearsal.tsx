@@ -30,7 +30,7 @@ export function Rehearsal({ chain }: { readonly chain: Chain }) {
   return (
     <section class="card flush" aria-label="Rehearsal">
       <div class="card-head">
-        <h2>Rehearsal of {query.fork}</h2>
+        <h2>Rehearsal of {query.fork.replace(/^./, (first) => first.toUpperCase())}</h2>
         {made && (
           <button
             type="button"
@@ -74,7 +74,7 @@ function Result({ chainId, made }: { readonly chainId: number; readonly made: An
         {grouped(known.length)} of {grouped(made.recorded)} operations were run
         {approximate.length > 0 &&
           `, ${grouped(approximate.length)} of them on the newest state, which is approximate`}
-        . {grouped(failing.length)} fail as they were signed.
+        . As they were signed, {grouped(failing.length)} would fail.
       </p>
       <Table
         label="Costs"
