@@ -1,26 +1,12 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { type PromisingNode, startPromisingNode } from '../support/chain/promisingNode.js'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Json } from '../support/http/jsonRpc.js'
 import { devAccount } from '../support/service/devAccount.js'
-import { prepareServing, type Serving } from '../support/service/serving.js'
+import { usePromisedServing } from '../support/service/usePromisedServing.js'
 import { until } from '../support/until.js'
 
 /* The same URL as a stream of server-sent events: news of operations for the key of an app. */
 
-let node: PromisingNode
-let serving: Serving
-
-beforeAll(async () => {
-  serving = await prepareServing(845_303, async ({ rpcUrl }) => {
-    node = await startPromisingNode(rpcUrl)
-    return { rpcUrls: [node.url], facts: { preconfirmations: true, resubmitAfter: 3_600_000 } }
-  })
-  await serving.start()
-})
-afterAll(async () => {
-  await serving?.stop()
-  await node?.stop()
-})
+const serving = usePromisedServing(845_303)
 
 /** An open stream, and what came of it. */
 async function open(query: string, headers: Readonly<Record<string, string>> = {}) {
@@ -83,14 +69,14 @@ describe('by sender', () => {
     const account = await devAccount(serving.info(), 'missed events')
     const op = await account.selfPaid()
     const userOpHash = account.hashOf(op)
-    await node.hold()
+    await serving.node.hold()
     const first = await open(`sender=${account.account.address}`)
     await account.send(op)
     await until(async () => first.events().length > 0)
     const { id } = first.events().at(-1)!
     expect(id).toBe(userOpHash)
     first.close()
-    node.release()
+    serving.node.release()
     const whole = await open(`userOpHash=${userOpHash}`)
     await until(async () => whole.seen.hasEnded)
     const again = await open(`sender=${account.account.address}`, { 'last-event-id': id })

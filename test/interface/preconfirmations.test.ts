@@ -1,30 +1,16 @@
 import { http } from 'viem'
 import { createBundlerClient, UserOperationReceiptNotFoundError } from 'viem/account-abstraction'
 import { foundry } from 'viem/chains'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { anvilClient } from '../../src/cli/devnet/anvilClient.js'
-import { type PromisingNode, startPromisingNode } from '../support/chain/promisingNode.js'
 import { result, rpc } from '../support/http/jsonRpc.js'
 import { devAccount } from '../support/service/devAccount.js'
-import { prepareServing, type Serving } from '../support/service/serving.js'
+import { usePromisedServing } from '../support/service/usePromisedServing.js'
 import { until } from '../support/until.js'
 
 /* A chain whose sequencer promises blocks before it makes them (Flashblocks), and may break its word. */
 
-let node: PromisingNode
-let serving: Serving
-
-beforeAll(async () => {
-  serving = await prepareServing(845_300, async ({ rpcUrl }) => {
-    node = await startPromisingNode(rpcUrl)
-    return { rpcUrls: [node.url], facts: { preconfirmations: true, resubmitAfter: 3_600_000 } }
-  })
-  await serving.start()
-})
-afterAll(async () => {
-  await serving?.stop()
-  await node?.stop()
-})
+const serving = usePromisedServing(845_300)
 
 test('a preconfirmed operation is shown as such to clients that ask for it, and to nobody as included', async () => {
   const info = serving.info()
@@ -32,7 +18,7 @@ test('a preconfirmed operation is shown as such to clients that ask for it, and 
   const account = await devAccount(info, 'promised')
   const op = await account.selfPaid()
   const before = await tester.snapshot()
-  await node.hold()
+  await serving.node.hold()
   const hash = await account.send(op)
   const ask = (url: string, method: string, ...params: unknown[]) =>
     result(url, method, [hash, ...params])
@@ -81,7 +67,7 @@ test('a preconfirmed operation is shown as such to clients that ask for it, and 
   await until(async () => (await status()).preconfirmed === undefined)
   expect(await status()).toMatchObject({ state: 'SUBMITTED' })
   expect(await receipt('pending')).toBeNull()
-  node.release()
+  serving.node.release()
   await tester.setAutomine(true)
   await tester.mine({ blocks: 1 })
   const done = await until(async () => {
@@ -100,13 +86,13 @@ test('a promise that is kept is a receipt only once the block is there', async (
   const info = serving.info()
   const account = await devAccount(info, 'kept')
   const op = await account.selfPaid()
-  await node.hold()
+  await serving.node.hold()
   const hash = await account.send(op)
   const receipt = (...tag: string[]) =>
     result(info.standardUrl, 'eth_getUserOperationReceipt', [hash, ...tag])
   const early = await until(() => receipt('pending'))
   expect(await receipt()).toBeNull()
-  node.release()
+  serving.node.release()
   const final = await until(() => receipt())
   const { preconfirmed: _, ...rest } = early
   expect(final).toEqual(rest)

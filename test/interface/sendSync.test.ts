@@ -3,35 +3,20 @@ import { request } from 'node:http'
 import { http } from 'viem'
 import { createBundlerClient } from 'viem/account-abstraction'
 import { foundry } from 'viem/chains'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { anvilClient } from '../../src/cli/devnet/anvilClient.js'
 import { toInterfaceOperation } from '../../src/cli/devnet/simpleAccount.js'
 import type { Operation } from '../../src/erc4337/operation.js'
-import { type PromisingNode, startPromisingNode } from '../support/chain/promisingNode.js'
 import { result, rpc } from '../support/http/jsonRpc.js'
 import { devAccount } from '../support/service/devAccount.js'
-import { prepareServing, type Serving } from '../support/service/serving.js'
+import { usePromisedServing } from '../support/service/usePromisedServing.js'
 import { until } from '../support/until.js'
 
 /* eth_sendUserOperationSync on a chain whose sequencer promises blocks before it makes them. */
 
 const FINALITY = 3
 
-let node: PromisingNode
-let serving: Serving
-
-beforeAll(async () => {
-  serving = await prepareServing(845_301, async ({ rpcUrl }) => {
-    node = await startPromisingNode(rpcUrl)
-    const facts = { preconfirmations: true, resubmitAfter: 3_600_000, finalityDepth: FINALITY }
-    return { rpcUrls: [node.url], facts }
-  })
-  await serving.start()
-})
-afterAll(async () => {
-  await serving?.stop()
-  await node?.stop()
-})
+const serving = usePromisedServing(845_301, { finalityDepth: FINALITY })
 
 function paramsOf(op: Operation, ...terms: unknown[]) {
   return [toInterfaceOperation(op), serving.info().entryPoints['0.6'], ...terms]
@@ -72,16 +57,16 @@ test('a viem client sends it as it is, and the terms of Gelato name the time', a
 test('until "accepted" it answers with the hash, before the block', async () => {
   const account = await devAccount(serving.info(), 'accepted')
   const op = await account.selfPaid()
-  await node.hold()
+  await serving.node.hold()
   expect(await send(op, null, 'accepted')).toBe(account.hashOf(op))
-  node.release()
+  serving.node.release()
   expect(await send(op)).toMatchObject({ success: true })
 })
 
 test('until "preconfirmed" a promise suffices, until "included" it does not', async () => {
   const account = await devAccount(serving.info(), 'promised')
   const op = await account.selfPaid()
-  await node.hold()
+  await serving.node.hold()
   const early = await send(op, { until: 'preconfirmed' })
   expect(early).toMatchObject({ userOpHash: account.hashOf(op), preconfirmed: true })
   const included = timed(send(op))
@@ -92,7 +77,7 @@ test('until "preconfirmed" a promise suffices, until "included" it does not', as
   )
   expect(body.error).toMatchObject({ code: 4, data: account.hashOf(op) })
   expect(body.error?.message).toContain('SUBMITTED')
-  node.release()
+  serving.node.release()
   const { answer } = await included
   expect(answer).toMatchObject({ success: true })
   expect(answer.preconfirmed).toBeUndefined()
@@ -175,7 +160,7 @@ test('a client that disconnects loses nothing, nor does one that is cut off by a
   const info = serving.info()
   const account = await devAccount(info, 'gone')
   const op = await account.selfPaid()
-  await node.hold()
+  await serving.node.hold()
   const call = { jsonrpc: '2.0', id: 1, method: 'eth_sendUserOperationSync', params: paramsOf(op) }
   const headers = { 'content-type': 'application/json' }
   const asking = request(info.standardUrl, { method: 'POST', headers })
@@ -190,6 +175,6 @@ test('a client that disconnects loses nothing, nor does one that is cut off by a
   ).rejects.toThrow()
   await serving.start()
   await cut
-  node.release()
+  serving.node.release()
   expect(await send(op)).toMatchObject({ userOpHash: hash, success: true })
 })

@@ -2,32 +2,18 @@ import { once } from 'node:events'
 import { createPublicClient, webSocket } from 'viem'
 import { createBundlerClient } from 'viem/account-abstraction'
 import { foundry } from 'viem/chains'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { toInterfaceOperation } from '../../src/cli/devnet/simpleAccount.js'
 import type { Operation } from '../../src/erc4337/operation.js'
-import { type PromisingNode, startPromisingNode } from '../support/chain/promisingNode.js'
 import { type Json, result } from '../support/http/jsonRpc.js'
 import { devAccount } from '../support/service/devAccount.js'
-import { prepareServing, type Serving } from '../support/service/serving.js'
+import { usePromisedServing } from '../support/service/usePromisedServing.js'
 import { until } from '../support/until.js'
 
 /* The same URL over a WebSocket: every method, and news of operations. */
 
-let node: PromisingNode
-let serving: Serving
-
-beforeAll(async () => {
-  serving = await prepareServing(845_302, async ({ rpcUrl }) => {
-    node = await startPromisingNode(rpcUrl)
-    return { rpcUrls: [node.url], facts: { preconfirmations: true, resubmitAfter: 3_600_000 } }
-  })
-  await serving.start()
-})
-afterAll(async () => {
-  await serving?.stop()
-  await node?.stop()
-})
+const serving = usePromisedServing(845_302)
 
 const socketUrl = (url = serving.info().standardUrl) => url.replace(/^http/, 'ws')
 
@@ -127,7 +113,7 @@ describe('eth_subscribe', () => {
     const all = (await call('eth_subscribe', 'userOperation', { userOpHash, until: 'final' }))
       .result
     const some = (await call('eth_subscribe', 'userOperation', { userOpHash })).result
-    await node.hold()
+    await serving.node.hold()
     await account.send(op)
     const of = (id: string) => news.filter((each) => each.subscription === id)
     await until(async () => of(all).some(({ result: { preconfirmed } }) => preconfirmed))
@@ -137,7 +123,7 @@ describe('eth_subscribe', () => {
       isLast: false,
       userOperationReceipt: { preconfirmed: true },
     })
-    node.release()
+    serving.node.release()
     await until(async () => of(some).length > 0 && of(all).length > 1)
     expect(of(some).map((each) => each.result)).toMatchObject([
       { userOpHash, state: 'CONFIRMED', isLast: true, userOperationReceipt: { success: true } },
