@@ -440,6 +440,8 @@ describe('every answer is as the OpenAPI document says', () => {
     await get('/chains/{chainId}/reputation', ids)
     expect((await get('/chains/{chainId}/nodes', ids)).items).toMatchObject([{ behind: false }])
     await get('/chains/{chainId}/executors', ids)
+    const rehearsal = await get('/chains/{chainId}/rehearsal?fork=amsterdam', ids)
+    expect(rehearsal).toMatchObject({ fork: 'amsterdam', recorded: '0', operations: [] })
   })
 
   test('an operation is taken back before it is in a bundle, and simulated without being kept', async () => {
@@ -512,7 +514,7 @@ describe('every answer is as the OpenAPI document says', () => {
         .filter(({ path }: Json) => path !== 'budgets')
         .map(({ message }: Json) => message)
     expect(await beside({})).toEqual([
-      expect.stringContaining('the earlier policy all accepts everything'),
+      expect.stringContaining('the earlier policy all accepts every request'),
     ])
     expect(await beside({ policyId })).toEqual([])
     expect(await beside({ policyId, position: all.position + 1 })).toHaveLength(1)
@@ -566,7 +568,7 @@ describe('every answer is as the OpenAPI document says', () => {
       })
     expect(second).toMatchObject({
       status: 429,
-      body: { message: expect.stringMatching(/Another trial/) },
+      body: { message: expect.stringMatching(/Another policy trial/) },
     })
     expect((await first).status).toBe(200)
   })

@@ -58,7 +58,7 @@ export const preparedOperations: readonly PreparedFailure[] = [
       }),
     code: 'REPLACED',
     says: [/replaced by operation 0x[0-9a-f]{64} with higher fees/],
-    step: /Follow the operation that replaced it/,
+    step: /Wait for the operation that replaced it/,
   },
   {
     name: 'evicted',

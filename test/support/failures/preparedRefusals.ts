@@ -32,7 +32,7 @@ export const preparedRefusals: readonly PreparedFailure[] = [
       refused(world, await parts.operationOf(await parts.placeSettable(1_000n))),
     code: 'AA21',
     says: [/needs \d+ wei, the account has 1000 and 0 deposited, \d+ wei are missing/],
-    step: /Give the account native coin/,
+    step: /Fund the account/,
   },
   {
     name: 'AA24',
@@ -43,7 +43,7 @@ export const preparedRefusals: readonly PreparedFailure[] = [
     },
     code: 'AA24',
     says: [/the hash of the operation is 0x[0-9a-f]{64} on chain \d+ with EntryPoint v0\.6 0x/],
-    step: /Sign after the last field has its value/,
+    step: /Sign last/,
   },
   {
     name: 'AA25',
@@ -61,7 +61,7 @@ export const preparedRefusals: readonly PreparedFailure[] = [
     },
     code: 'AA31',
     says: [/needs \d+ wei, paymaster 0x[0-9a-f]{40} has 0 deposited, \d+ wei are missing/],
-    step: /Deposit for the paymaster/,
+    step: /Fund the paymaster/,
   },
   {
     name: 'AA33 with a reason',
@@ -98,7 +98,7 @@ export const preparedRefusals: readonly PreparedFailure[] = [
       ),
     code: '-32006',
     says: [/maxPriorityFeePerGas in userOp: 1 is lower than expected maxPriorityFeePerGas: \d+/],
-    step: /fees that the service advises/,
+    step: /fees that the service suggests/,
   },
   {
     name: 'wrong chain',
@@ -121,7 +121,7 @@ export const preparedRefusals: readonly PreparedFailure[] = [
     },
     code: 'KEY_UNKNOWN',
     says: [],
-    step: /Make a new key with `purser key create`/,
+    step: /Create a new key with `purser key create`/,
   },
   {
     name: 'node away',
@@ -143,6 +143,6 @@ export const preparedRefusals: readonly PreparedFailure[] = [
     },
     code: 'NODE_UNAVAILABLE',
     says: [/node is not available .*Try again shortly/],
-    step: /Send the same request again after the seconds of retry-after/,
+    step: /Send the same request again after the seconds in retry-after/,
   },
 ]

@@ -94,8 +94,18 @@ export function useAdmin({ levelOf = fixedLevel }: Partial<Pick<AdminContext, 'l
               },
             ]
           : undefined,
-      // No chain runs here.
-      rehearse: async () => undefined,
+      // No chain runs here, so no operation was included.
+      rehearse: async (chainId) =>
+        services.chains.has(chainId)
+          ? {
+              activation: undefined,
+              recorded: 0n,
+              spending: [],
+              budgets: [],
+              funds: [],
+              operations: [],
+            }
+          : undefined,
       overview: createOverviews(db),
       feeds,
       levelOf,
