@@ -144,6 +144,7 @@ describe('every row of the route table', () => {
   const queries: Readonly<Record<string, string>> = {
     '/explain': '?code=AA25',
     '/search': `?q=${randomUUID()}`,
+    '/chains/{chainId}/rehearsal': '?fork=amsterdam',
     '/spend': '?from=2026-01-01T00:00:00Z&until=2026-02-01T00:00:00Z',
   }
   // The tenants of this test have no bundles.

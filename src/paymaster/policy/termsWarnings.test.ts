@@ -22,7 +22,7 @@ const warnings = (...asked: Parameters<typeof everyWarning>) =>
 test('terms that bound no sender are warned of, unless they restrict nothing at all', () => {
   const ofSender = { per: 'sender', limit: { count: 5 }, window: 'day' } as const
   const ofApp = { per: 'app', limit: { count: 5 }, window: 'day' } as const
-  const warning = { path: 'budgets', message: expect.stringMatching(/bound no sender/) }
+  const warning = { path: 'budgets', message: expect.stringMatching(/limit no sender/) }
   expect(everyWarning(restricted)).toEqual([warning])
   expect(everyWarning({ budgets: [ofApp] })).toEqual([warning])
   expect(everyWarning({ budgets: [ofApp, ofSender] })).toEqual([])
