@@ -19,11 +19,11 @@ export function underCeiling({ feeCeiling }: Ceiling, fees: Fees): Fees {
 }
 
 /** Whether a transaction of ours may have these fees. */
-export function isUnderCeiling(ceiling: Ceiling, fees: Fees): boolean {
-  const lowered = underCeiling(ceiling, fees)
-  const { maxFeePerGas, maxPriorityFeePerGas } = fees
+export function isUnderCeiling({ feeCeiling }: Ceiling, fees: Fees): boolean {
+  const { maxFeePerGas: most, maxPriorityFeePerGas: mostTip } = feeCeiling
   return (
-    lowered.maxFeePerGas === maxFeePerGas && lowered.maxPriorityFeePerGas === maxPriorityFeePerGas
+    (most === undefined || fees.maxFeePerGas <= most) &&
+    (mostTip === undefined || fees.maxPriorityFeePerGas <= mostTip)
   )
 }
 

@@ -3,6 +3,7 @@ import { privateKeyToAddress } from 'viem/accounts'
 import { describe, expect, test } from 'vitest'
 import { keyFromSeed } from '../../src/cli/devnet/simpleAccount.js'
 import { TARGET } from '../support/service/devAccount.js'
+import { createDevPolicy } from '../support/service/devPolicies.js'
 import { giveTokens, tokenNamed, tokensOf } from '../support/service/devTokens.js'
 import { fund, nodeClient } from '../support/service/smartAccounts.js'
 import { usePurser } from '../support/service/usePurser.js'
@@ -101,6 +102,7 @@ describe.each(['0.8', '0.9'] as const)('abstractionkit, EntryPoint v%s', (versio
     expect((await paymaster.getSupportedEntrypoints()).map((each) => each.toLowerCase())).toContain(
       info().entryPoints[version],
     )
+    const removePolicy = await createDevPolicy(info(), 'sp_of_another_provider')
     for (const policy of [undefined, 'sp_of_another_provider']) {
       const { account } = opened
       const { standardUrl } = info()
@@ -115,6 +117,7 @@ describe.each(['0.8', '0.9'] as const)('abstractionkit, EntryPoint v%s', (versio
       expect(receipt.success).toBe(true)
       expect(receipt.paymaster?.toLowerCase()).toBe(info().tanks[version])
     }
+    await removePolicy()
     expect(await nodeClient(info()).getBalance({ address: opened.address })).toBe(0n)
   })
 

@@ -113,8 +113,10 @@ export async function assembleBundle(
     const asked = bundleTip(entryPoint, kept.map(carriedOperation), tipFloor)
     if (fees.maxPriorityFeePerGas < asked) {
       const isPayable =
-        isUnderCeiling(definition, { ...standard, maxPriorityFeePerGas: asked }) &&
-        kept.some(paysTip(entryPoint, head.baseFee, asked))
+        isUnderCeiling(definition, {
+          maxFeePerGas: head.baseFee + asked,
+          maxPriorityFeePerGas: asked,
+        }) && kept.some(paysTip(entryPoint, head.baseFee, asked))
       if (!isPayable) waiting.add(largestByTip(entryPoint, kept, tipFloor))
       leastTip = isPayable ? asked : accepted
       const wanted = withTip(standard, greatest(leastTip, standard.maxPriorityFeePerGas))
@@ -147,7 +149,7 @@ export async function assembleBundle(
       }
     }
     if (plan.kind === 'retryCheaper') {
-      target = withTip(standard, leastTip)
+      target = underCeiling(definition, withTip(standard, leastTip))
       continue
     }
     target = standard
