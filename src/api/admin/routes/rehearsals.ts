@@ -139,7 +139,6 @@ function stateOf({ outcome }: Rehearsed): 'before' | 'newest' | null {
 /** What the rules of a fork would make of the operations that were included lately. */
 export const rehearsalRoutes = [
   route('GET /chains/{chainId}/rehearsal', {
-    command: 'rehearse',
     summary: 'Run included operations by the rules of a fork: what fails, costs more, runs out',
     who: 'operator',
     query: z.strictObject({

@@ -34,7 +34,7 @@ export type Ask = <T>(step: string, request: ServiceRequest, schema: z.ZodType<T
 export function createAsk(key: string, urls: readonly string[]): Ask {
   const hosts = urls.map((url) => bareHost(new URL(url).hostname))
   const client = createOutboundClient(createNetworkGuard(hosts), {
-    maxBytes: 65_536,
+    maxBytes: 64 * 1024,
     readsErrors: true,
   })
   return async (step, { url, headers, body }, schema) => {
