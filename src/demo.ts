@@ -12,6 +12,7 @@ import {
   maxUint256,
   parseAbi,
   parseEther,
+  slice,
 } from 'viem'
 import { generatePrivateKey } from 'viem/accounts'
 import { ConfigError } from './base/errors/configError.js'
@@ -41,16 +42,46 @@ function readInfo(dataFolder: string): DevInfo {
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: answers are printed, not computed with
-type Answer = any
+/** Gas limits and fees, as far as a method answers them. */
+type Limits = Partial<
+  Record<
+    | 'callGasLimit'
+    | 'verificationGasLimit'
+    | 'preVerificationGas'
+    | 'maxFeePerGas'
+    | 'maxPriorityFeePerGas',
+    string | number
+  >
+>
+type Sponsorship = Limits & {
+  readonly paymasterAndData: Hex
+  readonly sponsorship?: { readonly message: string }
+}
+type Quotes = {
+  readonly feeQuotes: readonly { readonly maxGasFee: number; readonly symbol: string }[]
+}
+type Receipt = {
+  readonly success: string
+  readonly paymaster: Hex
+  readonly actualGasCost: string
+  readonly actualGasUsed: string
+  readonly receipt: { readonly blockNumber: string; readonly transactionHash: Hex }
+}
 
-async function ask(url: string, method: string, params: readonly unknown[]): Promise<Answer> {
+async function ask<Answer>(
+  url: string,
+  method: string,
+  params: readonly unknown[],
+): Promise<Answer> {
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
   })
-  const { result, error } = (await response.json()) as Answer
+  const { result, error } = (await response.json()) as {
+    readonly result: Answer
+    readonly error?: { readonly message: string }
+  }
   if (error) throw new Error(`${method}: ${error.message}`)
   return result
 }
@@ -59,7 +90,7 @@ function say(label: string, text: string): void {
   console.log(`  ${label.padEnd(12)} ${text}`)
 }
 
-function withAnswer(op: Operation, answer: Answer): Operation {
+function withAnswer(op: Operation, answer: Limits): Operation {
   return {
     ...op,
     callGasLimit: BigInt(answer.callGasLimit ?? op.callGasLimit),
@@ -71,11 +102,11 @@ function withAnswer(op: Operation, answer: Answer): Operation {
 }
 
 /** With all that the paymaster signed. */
-function withPaymaster(op: Operation, answer: Answer): Operation {
+function withPaymaster(op: Operation, answer: Sponsorship): Operation {
   return {
     ...withAnswer(op, answer),
-    paymaster: answer.paymasterAndData.slice(0, 42),
-    paymasterData: `0x${answer.paymasterAndData.slice(42)}`,
+    paymaster: slice(answer.paymasterAndData, 0, 20),
+    paymasterData: slice(answer.paymasterAndData, 20),
   }
 }
 
@@ -89,13 +120,17 @@ function sayLimits(op: Operation): void {
 async function follow(info: DevInfo, hash: Hex): Promise<void> {
   let state = ''
   for (;;) {
-    const status = await ask(info.bundlerUrl, 'biconomy_getUserOperationStatus', [hash])
+    const status = await ask<{ readonly state: string }>(
+      info.bundlerUrl,
+      'biconomy_getUserOperationStatus',
+      [hash],
+    )
     if (status.state !== state) say('status', status.state)
     state = status.state
     if (['CONFIRMED', 'FAILED', 'DROPPED_FROM_BUNDLER_MEMPOOL'].includes(state)) break
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
-  const receipt = await ask(info.bundlerUrl, 'eth_getUserOperationReceipt', [hash])
+  const receipt = await ask<Receipt | null>(info.bundlerUrl, 'eth_getUserOperationReceipt', [hash])
   if (!receipt) throw new Error(`The operation was not included: ${state}`)
   say('block', `${receipt.receipt.blockNumber}, transaction ${receipt.receipt.transactionHash}`)
   say('success', receipt.success)
@@ -107,7 +142,7 @@ async function follow(info: DevInfo, hash: Hex): Promise<void> {
 async function send(info: DevInfo, account: SimpleAccount, op: Operation): Promise<void> {
   const entryPoint = createEntryPoint('0.6', info.entryPoints['0.6'] as Address)
   const signed = await account.sign(op, entryPoint.hash(op, info.chainId))
-  const hash: Hex = await ask(info.bundlerUrl, 'eth_sendUserOperation', [
+  const hash = await ask<Hex>(info.bundlerUrl, 'eth_sendUserOperation', [
     toInterfaceOperation(signed),
     entryPoint.address,
   ])
@@ -115,7 +150,7 @@ async function send(info: DevInfo, account: SimpleAccount, op: Operation): Promi
   await follow(info, hash)
 }
 
-/** The account gets test tokens, hears the price, and pays with them for the operation that approves it. */
+/** The account gets test tokens, asks for the price, and pays with them for the operation that approves it. */
 async function payInTokens(info: DevInfo, account: SimpleAccount): Promise<void> {
   const [token] = info.tokens
   if (token === undefined) throw new Error('The development chain has no token.')
@@ -124,18 +159,16 @@ async function payInTokens(info: DevInfo, account: SimpleAccount): Promise<void>
   const faucetHash = await wallet.sendTransaction({ to: token.address, data })
   await wallet.waitForTransactionReceipt({ hash: faucetHash })
 
-  const fees = await ask(info.bundlerUrl, 'biconomy_getGasFeeValues', [])
+  const fees = await ask<Limits>(info.bundlerUrl, 'biconomy_getGasFeeValues', [])
   const tank = info.tokenTanks['0.6'] as Address
   const call = { to: token.address, data: tokenCall('approve', tank, maxUint256) }
   const draft = withAnswer(await account.draft(call), fees)
-  const [quote] = (
-    await ask(info.paymasterUrl, 'pm_getFeeQuoteOrData', [
-      toInterfaceOperation(draft),
-      { mode: 'ERC20', tokenInfo: { tokenList: [token.address] } },
-    ])
-  ).feeQuotes
-  say('quote', `at most ${quote.maxGasFee} ${quote.symbol}`)
-  const answer = await ask(info.paymasterUrl, 'pm_sponsorUserOperation', [
+  const { feeQuotes } = await ask<Quotes>(info.paymasterUrl, 'pm_getFeeQuoteOrData', [
+    toInterfaceOperation(draft),
+    { mode: 'ERC20', tokenInfo: { tokenList: [token.address] } },
+  ])
+  for (const { maxGasFee, symbol } of feeQuotes) say('quote', `at most ${maxGasFee} ${symbol}`)
+  const answer = await ask<Sponsorship>(info.paymasterUrl, 'pm_sponsorUserOperation', [
     toInterfaceOperation(draft),
     { mode: 'ERC20', calculateGasLimits: true, tokenInfo: { feeTokenAddress: token.address } },
   ])
@@ -158,7 +191,7 @@ function tokenCall(functionName: 'faucet' | 'approve', who: Address, amount: big
 
 /**
  * Sends one sponsored operation, one that pays its gas in tokens and one self-paid through the running
- * `purser dev` of that data folder and tells what happens to them, from the estimate to the receipt.
+ * `purser dev` of that data folder and shows what happens to them, from the estimate to the receipt.
  * @throws ConfigError when no service has run on the folder
  */
 export async function demo(dataFolder: string): Promise<void> {
@@ -178,15 +211,16 @@ export async function demo(dataFolder: string): Promise<void> {
 
   console.log(`\nA new account, ${account.address}: no code yet, no ether.\n`)
   console.log('1. A sponsored operation. It deploys the account and calls a contract.')
-  const fees = await ask(info.bundlerUrl, 'biconomy_getGasFeeValues', [])
+  const fees = await ask<Limits>(info.bundlerUrl, 'biconomy_getGasFeeValues', [])
   const draft = withAnswer(await account.draft({ to: TARGET, data: '0x1234' }), fees)
-  const sponsored = await ask(info.paymasterUrl, 'pm_sponsorUserOperation', [
+  const sponsored = await ask<Sponsorship>(info.paymasterUrl, 'pm_sponsorUserOperation', [
     toInterfaceOperation(draft),
     { mode: 'SPONSORED', calculateGasLimits: true, expiryDuration: 300 },
   ])
-  if (sponsored.paymasterAndData === '0x') throw new Error(sponsored.sponsorship.message)
+  const message = sponsored.sponsorship?.message ?? ''
+  if (sponsored.paymasterAndData === '0x') throw new Error(message)
   const paid = withPaymaster(draft, sponsored)
-  say('sponsored', sponsored.sponsorship.message)
+  say('sponsored', message)
   sayLimits(paid)
   await send(info, account, paid)
 
@@ -196,7 +230,7 @@ export async function demo(dataFolder: string): Promise<void> {
   console.log('\n3. A self-paid operation. The account gets 0.1 ETH and pays its own gas.')
   await fundAccount(info.rpcUrl, account.address, parseEther('0.1'))
   const selfPaid = await account.draft({ to: TARGET, value: 1n })
-  const estimate = await ask(info.bundlerUrl, 'eth_estimateUserOperationGas', [
+  const estimate = await ask<Limits>(info.bundlerUrl, 'eth_estimateUserOperationGas', [
     toInterfaceOperation(selfPaid),
     info.entryPoints['0.6'],
   ])

@@ -1,6 +1,7 @@
 import { type Hex, parseEther } from 'viem'
 import { expect, test } from 'vitest'
 import { abandonBundle } from '../../src/bundler/outbox/outbox.js'
+import { adviseFees, mostOffered } from '../../src/chain/fees.js'
 import { bundleCharges, sharedGas } from '../../src/gas/preVerificationGas.js'
 import { useSponsoredApp } from '../support/world/sponsoredApp.js'
 
@@ -21,8 +22,14 @@ async function bundleOf(size: number): Promise<Hex[]> {
   const drafts: Awaited<ReturnType<typeof app.draftOf>>[] = []
   while (drafts.length < size) drafts.push(await app.draftOf('deployed'))
   const hashes: Hex[] = []
+  // All pay more than the bundle bids: an operation with a zero byte more costs 12 gas less, pays a lower tip, and would
+  // wait for a bundle of its own.
+  const { heads, definition } = world()
+  const { node } = world().chain
+  const { fast } = await adviseFees(node, await heads.refresh(), definition)
+  const fees = mostOffered(node, fast)
   for (const { seed, draft } of drafts) {
-    const { operation, decision } = await app.ask(draft)
+    const { operation, decision } = await app.ask({ ...draft, ...fees })
     expect(decision.sponsored).toBe(true)
     hashes.push(await world().admit(await chain().sign(operation, seed), chain().entryPoint))
   }

@@ -143,7 +143,10 @@ export async function send(context: BundlingContext, bundle: OpenBundle): Promis
   faultPoint('broadcast:before')
   const isPublic = bundle.relayedFrom === undefined
   // The relay gets what is public too: it may still have another transaction for the nonce.
-  if (isPublic && context.relay?.way === 'private') void offer(context, bundle, raw)
+  if (isPublic && context.relay?.way === 'private')
+    offer(context, bundle, raw).catch((error: unknown) => {
+      context.logger.error({ err: error, hash }, 'a public bundle was not offered to the relay')
+    })
   const result = isPublic
     ? await broadcast(context.node, raw, context.metrics)
     : await offer(context, bundle, raw)
@@ -232,7 +235,7 @@ async function cancel(
   fast: Fees,
   reason: string,
 ): Promise<void> {
-  const { definition, database, node, logger, relay, metrics } = context
+  const { definition, database, node, logger, problems, relay, metrics } = context
   const { id, executor, nonce, relayedFrom } = bundle
   if (relayedFrom !== undefined && (await relay?.withdraw(bundle.attempts))) {
     metrics.count('purser_relay_bundles_total', { outcome: 'withdrawn' })
@@ -241,7 +244,7 @@ async function cancel(
   const fees = takeoverFees(newestAttempt(bundle), fast)
   if (!isUnderCeiling(definition, fees)) {
     const facts = { bundleId: id, executor, nonce, reason }
-    logger.warn(facts, 'bundle is not cancelled: that would cost more than the fee ceiling')
+    problems.warn(id, 'bundle is not cancelled: that would cost more than the fee ceiling', facts)
     return
   }
   if (relayedFrom !== undefined) await publishBundle(database, id)
