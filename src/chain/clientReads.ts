@@ -4,6 +4,9 @@ import { keccak256 } from 'viem/utils'
 import { broadcast } from './broadcast.js'
 import type { ChainIdentity } from './chainIdentity.js'
 import { callOutcome } from './ethCall.js'
+import { blockParameter } from './head.js'
+import type { HeadFollower } from './headFollower.js'
+import { createHeaderNews } from './node/headerNews.js'
 import { createNodeClient } from './nodeClient.js'
 import {
   CallRevertedError,
@@ -42,6 +45,8 @@ export type ClientReads = {
   readonly send: ((appId: string, raw: Hex) => Promise<Hex>) | undefined
   /** The number of the newest block that we know. */
   head(): bigint
+  /** Calls `listener` with the header of each new head; the function ends it. */
+  readonly onHeader: (listener: (header: object) => void) => () => void
   /** Blocks that one eth_getLogs may span. */
   readonly logRange: number
   /** Whether eth_estimateGas may be asked: the node runs a transaction many times for it. */
@@ -57,7 +62,7 @@ type ClientReadsOptions = {
   readonly logRange: number
   readonly estimatesGas: boolean
   readonly sends: boolean
-  readonly head: () => bigint
+  readonly heads: Pick<HeadFollower, 'current' | 'onHead'>
 }
 
 /** Milliseconds that one exchange may take; trouble of transport is tried again twice. */
@@ -75,7 +80,7 @@ export function createClientReads({
   logRange,
   estimatesGas,
   sends,
-  head,
+  heads,
 }: ClientReadsOptions): ClientReads {
   const node = createNodeClient({
     urls,
@@ -99,7 +104,12 @@ export function createClientReads({
         throw error instanceof NodeRpcError ? readError(method, error) : error
       }
     },
-    head,
+    head: () => heads.current().number,
+    onHeader: createHeaderNews({
+      heads,
+      readBlock: (number) => node.request('eth_getBlockByNumber', [blockParameter(number), false]),
+      logger,
+    }),
     logRange,
     estimatesGas,
     close: () => node.close(),

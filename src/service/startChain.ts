@@ -111,9 +111,8 @@ function stepsOf({ node, definition, entryPoints }: OpenChain): RunningChain['st
 function readsOf({ definition, heads, node, logger }: OpenChain): ClientReads | undefined {
   const { rpcUrls: urls, logRange, nodeMethods } = definition
   const { estimateGas: estimatesGas, sendRawTransaction: sends } = definition
-  const head = (): bigint => heads.current().number
   return nodeMethods
-    ? createClientReads({ urls, chain: node.chain, logger, logRange, estimatesGas, sends, head })
+    ? createClientReads({ urls, chain: node.chain, logger, logRange, estimatesGas, sends, heads })
     : undefined
 }
 

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type ClientReads, createClientReads } from '../../src/chain/clientReads.js'
+import type { Head } from '../../src/chain/head.js'
 import { type HttpNode, startHttpNode } from '../support/chain/httpNode.js'
 import { silent } from '../support/logger.js'
 import { until } from '../support/until.js'
@@ -12,6 +13,11 @@ type Answer = (id: number, response: ServerResponse) => void
 let node: HttpNode
 let reads: ClientReads
 let answer: Answer
+let announce: (number: bigint) => void
+
+function headOf(number: bigint): Head {
+  return { number, hash: '0x', parentHash: '0x', timestamp: 0, baseFee: 0n }
+}
 
 beforeEach(async () => {
   node = await startHttpNode((body, response) => answer((body as { id: number }).id, response))
@@ -21,7 +27,13 @@ beforeEach(async () => {
     logRange: 10,
     estimatesGas: false,
     sends: false,
-    head: () => 7n,
+    heads: {
+      current: () => headOf(7n),
+      onHead: (listener) => {
+        announce = (number) => listener({ head: headOf(number), reorgedFrom: undefined })
+        return () => undefined
+      },
+    },
   })
 })
 afterEach(async () => {
@@ -103,4 +115,31 @@ test('a read that gets no place in time is refused, and those that hold the plac
   answer = (id, response) => response.end(JSON.stringify({ jsonrpc: '2.0', id, result: '0x3' }))
   expect(new Set(await Promise.all(running))).toEqual(new Set(['0x3']))
   expect(await read()).toBe('0x3')
+})
+
+test('heads that come while one is read are passed over, and one that cannot be read is', async () => {
+  const held: { id: number; response: ServerResponse }[] = []
+  answer = (id, response) => held.push({ id, response })
+  const give = ({ id, response }: (typeof held)[0], block: object | null) =>
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, result: block }))
+  const heard: object[] = []
+  const also: object[] = []
+  announce(1n)
+  const stop = reads.onHeader((header) => heard.push(header))
+  reads.onHeader((header) => also.push(header))
+  for (const number of [2n, 3n, 4n]) announce(number)
+  await until(async () => held.length === 1)
+  give(held[0]!, { number: '0x2', size: '0x9', transactions: [], uncles: [], withdrawals: [] })
+  await until(async () => held.length === 2)
+  expect(heard).toEqual([{ number: '0x2' }])
+  stop()
+  give(held[1]!, null)
+  await until(async () => {
+    announce(5n)
+    return held.length === 3
+  })
+  give(held[2]!, { number: '0x5' })
+  await until(async () => also.length === 2)
+  expect(also).toEqual([{ number: '0x2' }, { number: '0x5' }])
+  expect(heard).toEqual([{ number: '0x2' }])
 })

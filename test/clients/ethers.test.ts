@@ -10,6 +10,7 @@ import {
 } from 'ethers-v6'
 import { entryPoint07Abi } from 'viem/account-abstraction'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { anvilClient } from '../../src/cli/devnet/anvilClient.js'
 import { keyFromSeed } from '../../src/cli/devnet/simpleAccount.js'
 import { TARGET } from '../support/service/devAccount.js'
 import { tokenNamed } from '../support/service/devTokens.js'
@@ -132,6 +133,13 @@ describe.each(providers)('ethers with one URL over %s', (way, connect) => {
     const contract = new Contract(token, abi, provider)
     const calling = contract.getFunction('transfer').staticCall(TARGET, 10n ** 30n)
     await expect(calling).rejects.toMatchObject({ code: 'CALL_EXCEPTION' })
+  })
+
+  test('hears of new blocks', async () => {
+    const heard = new Promise<number>((resolve) => void provider.once('block', resolve))
+    const before = await provider.getBlockNumber()
+    await anvilClient(info().rpcUrl).mine({ blocks: 1 })
+    expect(await heard).toBeGreaterThanOrEqual(before)
   })
 
   test('sends a self-paid operation', async () => {

@@ -4,6 +4,7 @@ import { createBundlerClient } from 'viem/account-abstraction'
 import { foundry } from 'viem/chains'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { WebSocket } from 'ws'
+import { anvilClient } from '../../src/cli/devnet/anvilClient.js'
 import { toInterfaceOperation } from '../../src/cli/devnet/simpleAccount.js'
 import type { Operation } from '../../src/erc4337/operation.js'
 import { type Json, result } from '../support/http/jsonRpc.js'
@@ -94,7 +95,8 @@ test('both dialects, batches, notifications and errors are as over HTTP', async 
   expect(batch.map(({ id }: Json) => id)).toEqual([7, 'b'])
   expect((await raw('{', null)).error.code).toBe(-32700)
   expect((await call('eth_nothing')).error.code).toBe(-32601)
-  expect((await call('eth_subscribe', 'newHeads', {})).error.code).toBe(-32602)
+  expect((await call('eth_subscribe', 'logs', {})).error.code).toBe(-32602)
+  expect((await call('eth_subscribe', 'userOperation')).error.code).toBe(-32602)
   expect((await call('eth_subscribe', 'userOperation', {})).error.code).toBe(-32602)
 })
 
@@ -103,6 +105,26 @@ describe('eth_subscribe', () => {
     const asked = ['userOperation', { sender: `0x${'11'.repeat(20)}` }]
     const asking = result(serving.info().standardUrl, 'eth_subscribe', asked)
     await expect(asking).rejects.toThrow('-32600 Invalid request: subscriptions need a WebSocket')
+  })
+
+  test('of new heads: each header as the node announces it, until it is ended', async () => {
+    const { call, news } = await connect()
+    const [first, second] = [await connect(), await connect()]
+    const id = (await call('eth_subscribe', 'newHeads')).result
+    for (const other of [first, second]) await other.call('eth_subscribe', 'newHeads', {})
+    await anvilClient(serving.info().rpcUrl).mine({ blocks: 1 })
+    await until(async () => [news, first.news, second.news].every(({ length }) => length > 0))
+    const [{ subscription, result: header }] = news as [(typeof news)[0]]
+    expect(subscription).toBe(id)
+    const { result: block } = await call('eth_getBlockByNumber', header.number, false)
+    const { transactions, uncles, withdrawals, size, totalDifficulty, ...expected } = block
+    expect([transactions, uncles, size].includes(undefined)).toBe(false)
+    expect(header).toEqual(expected)
+    expect((await call('eth_unsubscribe', id)).result).toBe(true)
+    const [heard, others] = [news.length, first.news.length]
+    await anvilClient(serving.info().rpcUrl).mine({ blocks: 1 })
+    await until(async () => first.news.length > others && second.news.length > others)
+    expect(news.length).toBe(heard)
   })
 
   test('by hash: a promise, then the inclusion, each once', async () => {

@@ -14,6 +14,7 @@ export type SocketSubscriptions = {
   add(
     begin: (listener: {
       readonly report: (userOpHash: Hex, progress: OperationProgress) => void
+      readonly header: (header: object) => void
       readonly end: () => void
     }) => () => void,
   ): Hex

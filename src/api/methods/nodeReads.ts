@@ -57,7 +57,7 @@ function nodeRead<const Name extends ReadMethod>({ reverts, ...spec }: NodeRead<
 }
 
 /** Throws MethodNotFoundError where the operator forbids reads. */
-function readsOf({ reads }: Pick<ChainServices, 'reads'>): ClientReads {
+export function readsOf({ reads }: Pick<ChainServices, 'reads'>): ClientReads {
   if (reads === undefined) throw new MethodNotFoundError('of the node')
   return reads
 }

@@ -86,9 +86,10 @@ export async function openEvents(
         const data = JSON.stringify(encodeNews(hash, progress, dialect))
         send(`event: userOperation\nid: ${id}\ndata: ${data}\n\n`)
       }
+      const none = { header: () => undefined, end: () => undefined }
       const stops = [
-        begin({ report, end }),
-        ...more.map((each) => each({ report, end: () => undefined })),
+        begin({ ...none, report, end }),
+        ...more.map((each) => each({ ...none, report })),
       ]
       return () => {
         for (const stop of stops) stop()

@@ -3,7 +3,6 @@ import { upgradeWebSocket } from '@hono/node-server'
 import type { Context } from 'hono'
 import { WebSocket, WebSocketServer } from 'ws'
 import type { Hex } from 'viem'
-import type { OperationProgress } from '../../bundler/operationNews.js'
 import { type Dialect, selectDialect } from '../dialects/dialect.js'
 import type { SocketSubscriptions } from '../methods/method.js'
 import { asPurserError, restError } from '../restError.js'
@@ -86,11 +85,13 @@ function serveSocket(
 
   /** Begins after the answer with its id was sent, which a client must have before the first news. */
   function subscribe(id: Hex, begin: Parameters<SocketSubscriptions['add']>[0]): void {
-    const report = (userOpHash: Hex, progress: OperationProgress): void => {
-      const result = encodeNews(userOpHash, progress, dialect)
+    const notify = (result: unknown): void =>
       send({ jsonrpc: '2.0', method: 'eth_subscription', params: { subscription: id, result } })
-    }
-    const stop = begin({ report, end: () => subscriptions.delete(id) })
+    const stop = begin({
+      report: (userOpHash, progress) => notify(encodeNews(userOpHash, progress, dialect)),
+      header: notify,
+      end: () => subscriptions.delete(id),
+    })
     if (socket.readyState === WebSocket.CLOSED) stop()
     else subscriptions.set(id, stop)
   }

@@ -135,6 +135,7 @@ export function createMemoryServices() {
       read: recorded('reads', () => null),
       send: recorded('send', () => `0x${'ab'.repeat(32)}` as const),
       head: () => 1_000n,
+      onHeader: () => () => undefined,
       logRange: 100,
       estimatesGas: true,
       close: async () => undefined,
