@@ -1,6 +1,6 @@
 import { type Address, type Hex, parseEther, parseGwei } from 'viem'
 import { expect, test } from 'vitest'
-import { greatest } from '../../src/base/bigints.js'
+import { greatest, sum } from '../../src/base/bigints.js'
 import type { FeeAdvice } from '../../src/chain/fees.js'
 import type { Version } from '../../src/erc4337/entryPoint.js'
 import type { Fees } from '../../src/erc4337/fees.js'
@@ -11,6 +11,7 @@ import { forecastCost, type Rehearsal, type Rehearsed } from '../../src/records/
 import { createRehearsals } from '../../src/service/rehearsals.js'
 import { createRandom } from '../evm/random.js'
 import { admitTokenPaid } from '../support/chain/payingOperations.js'
+import { policiesOn } from '../support/database/policiesOn.js'
 import { gethBinary } from '../support/nodes/startGeth.js'
 import { unsetGas } from '../support/operations/unsetGas.js'
 import { tokenTankChain } from '../support/tanks/tokenTankChain.js'
@@ -49,6 +50,17 @@ test.skipIf(world === undefined)(
     const ownEntryPoint = (wanted: Version) =>
       chain.entryPoints.find(({ version }) => version === wanted)!
     for (const version of VERSIONS) await acts.makeTank(appId, DEPOSIT, ownEntryPoint(version))
+    const budget = (limit: bigint) => ({
+      budgets: [{ per: 'app' as const, limit: { wei: limit.toString() }, window: 'day' as const }],
+    })
+    const { account_id } = await database
+      .selectFrom('apps')
+      .select('account_id')
+      .where('id', '=', appId)
+      .executeTakeFirstOrThrow()
+    const terms = budget(DEPOSIT)
+    const policies = policiesOn(database)
+    const { policyId } = await policies.create(account_id, { appId, name: 'daily', terms })
     const tokenTanks = new Map<Version, Address>()
     for (const version of VERSIONS) {
       const tank = await tokenTankChain(acts.at(version)).createTokenTank(1, DEPOSIT)
@@ -148,6 +160,22 @@ test.skipIf(world === undefined)(
     const forecast = await rehearse()
     expect(forecast.activation).toBe(activation)
 
+    expect(forecast.budgets).toEqual([])
+    const ofPolicy = forecast.operations.filter((each) => each.policyId === policyId)
+    const used = sum(ofPolicy.map(({ cost }) => cost))
+    const scarce = { name: 'daily', terms: budget(used) }
+    await policies.update(account_id, policyId, scarce)
+
+    // The node has the state of its last 128 blocks.
+    await tester.mine({ blocks: 130 })
+    expect((await heads.refresh()).timestamp, 'too many blocks').toBeLessThan(activation)
+    await acts.settle()
+    const onNewest = await rehearse()
+    const ofBudget = { policyId, policyName: 'daily', per: 'app', unit: 'wei', subject: appId }
+    const later = sum(ofPolicy.map((each) => forecastCost(outcomeIn(onNewest, each.hash))!))
+    expect(onNewest.budgets).toMatchObject([{ ...ofBudget, limit: used, used, forecast: later }])
+    await policies.update(account_id, policyId, { name: 'daily', terms })
+
     await until(async () => {
       await tester.mine({ blocks: 1 })
       return (await heads.refresh()).timestamp >= activation
@@ -156,31 +184,46 @@ test.skipIf(world === undefined)(
     const behind = await oneOfEach('behind')
 
     const errors = new Map<string, bigint>()
+    const newer = new Map<string, bigint>()
     for (const [kind, hash] of before) {
       const { outcome, ...recorded } = outcomeIn(forecast, hash)
       const { actualGasUsed } = await acts.receipt(behind.get(kind)!)
       const difference = outcome!.gas! - actualGasUsed
       errors.set(kind, (difference * 10_000n) / actualGasUsed)
       expect(outcome!.isNewest).toBe(false)
+      const newest = outcomeIn(onNewest, hash).outcome!
+      expect(newest.isNewest).toBe(true)
+      newer.set(kind, ((newest.gas! - outcome!.gas!) * 10_000n) / outcome!.gas!)
       // An account is so much new state that limits of before the fork, which near it are enough for both sides, show it.
       if (kind.includes('counterfactual')) expect(outcome!.gas).toBeGreaterThan(2n * recorded.gas)
     }
     const wrong = [...errors].filter(([, error]) => error > TOLERANCE || error < -TOLERANCE)
     expect(wrong, 'ten thousandths').toEqual([])
+    // The newest state has the slots that an operation filled first; of the others nothing is different.
+    const cheaper = [...newer].filter(([, difference]) => difference !== 0n)
+    expect(cheaper.map(([kind]) => kind)).toEqual([
+      'deployed, v0.6',
+      'counterfactual, v0.6',
+      'delegated, v0.8',
+    ])
+    for (const [kind, difference] of cheaper) expect(difference, kind).toBeLessThan(0n)
 
-    const spending = forecast.spending.find(({ paidBy }) => paidBy === 'sponsor')!
+    const sponsored = forecast.spending.filter(({ paidBy }) => paidBy === 'sponsor')
     const ofSponsor = forecast.operations.filter(
       ({ paymaster, outcome }) => outcome !== undefined && BigInt(paymaster) > 0n,
     )
-    const costs = ofSponsor.map((each) => forecastCost(each)!)
-    const total = costs.reduce((sum, cost) => sum + cost, 0n)
-    expect(spending).toMatchObject({ operations: BigInt(ofSponsor.length), forecast: total })
-    expect(spending.cost).toBeLessThan(total)
+    for (const { policyId: payer, ...spending } of sponsored) {
+      const own = ofSponsor.filter((each) => each.policyId === payer)
+      const total = sum(own.map((each) => forecastCost(each)!))
+      expect(spending).toMatchObject({ operations: BigInt(own.length), forecast: total })
+      expect(spending.cost).toBeLessThan(total)
+    }
+    expect(sponsored.map((each) => each.policyId).sort()).toEqual([policyId, null].sort())
     expect(forecast.funds.length).toBe(2 * VERSIONS.length)
     // The test signs for token tanks itself, so that the ledger has spent nothing from them.
-    const used = forecast.funds.filter(({ runway }) => runway.daily > 0n)
-    expect(used.length).toBe(VERSIONS.length)
-    for (const { available, forecast: later, runway } of used) {
+    const spent = forecast.funds.filter(({ runway }) => runway.daily > 0n)
+    expect(spent.length).toBe(VERSIONS.length)
+    for (const { available, forecast: later, runway } of spent) {
       expect(available).toBeGreaterThan(0n)
       expect(later.daily).toBeGreaterThan(runway.daily)
       expect(later.days!).toBeLessThan(runway.days!)
