@@ -37,7 +37,7 @@ const service: readonly Alert[] = [
     expr: `absent(${series('purser_build_info')})`,
     after: '2m',
     severity: 'page',
-    summary: 'Prometheus reads no process of Purser.',
+    summary: 'Prometheus scrapes no process of Purser.',
     // What is not read any more counts for five minutes.
     firing: [samples('purser_build_info{version="1"}', '1x4')],
     quiet: [
@@ -96,7 +96,7 @@ const service: readonly Alert[] = [
     expr: `sum(rate(${refused}[10m])) / sum(rate(${calls}[10m])) > 0.5 and sum(rate(${refused}[10m])) > 3 * sum(rate(${refused}[10m] offset 1h))`,
     after: '10m',
     severity: 'warn',
-    summary: 'Most calls are refused, three times as many as an hour ago.',
+    summary: 'Most calls are rejected, three times as many as an hour ago.',
     firing: [
       samples('purser_rpc_calls_total{method="m", code="ok"}', '0+4x400'),
       samples('purser_rpc_calls_total{method="m", code="-32500"}', '0+1x320 320+20x80'),
@@ -132,8 +132,7 @@ const bundling: readonly Alert[] = [
     expr: `increase(${series('purser_lease_lost_total')}[10m]) > 0`,
     after: '0m',
     severity: 'warn',
-    summary:
-      'The bundler of chain {{ $labels.chain }} stood still until another process took over.',
+    summary: 'The bundler of chain {{ $labels.chain }} was paused, and another process took over.',
     firing: [samples(`purser_lease_lost_total{${CHAIN}}`, '0x20 1x20')],
     quiet: [samples(`purser_lease_lost_total{${CHAIN}}`, '2x40')],
     at: '6m',
@@ -143,7 +142,7 @@ const bundling: readonly Alert[] = [
     expr: `max by (chain) (${series('purser_executor_ready', { role: '="executor"' })}) == 0`,
     after: '2m',
     severity: 'page',
-    summary: 'All executors of chain {{ $labels.chain }} lack money: nothing is sent.',
+    summary: 'All executors of chain {{ $labels.chain }} lack funds: nothing is sent.',
     firing: [samples(`purser_executor_ready{${CHAIN}, executor="0x1", role="executor"}`, '0x40')],
     quiet: [
       samples(`purser_executor_ready{${CHAIN}, executor="0x1", role="executor"}`, '0x40'),
@@ -176,7 +175,7 @@ const bundling: readonly Alert[] = [
     expr: `sum by (chain) (increase(${series('purser_bundle_cost_wei_total')}[1h])) > 1.5 * sum by (chain) (increase(${series('purser_bundle_earned_wei_total')}[1h]))`,
     after: '15m',
     severity: 'warn',
-    summary: 'Bundles on chain {{ $labels.chain }} cost half again as much as they earn.',
+    summary: 'Bundles on chain {{ $labels.chain }} cost 50 % more than they earn.',
     firing: [
       samples(`purser_bundle_cost_wei_total{${CHAIN}}`, '0+2000000000x200'),
       samples(`purser_bundle_earned_wei_total{${CHAIN}}`, '0+1000000000x200'),
@@ -202,7 +201,7 @@ const bundling: readonly Alert[] = [
     expr: `min by (app, chain) (${series('purser_tank_runway_seconds')}) < 86400`,
     after: '10m',
     severity: 'warn',
-    summary: 'The money of app {{ $labels.app }} on chain {{ $labels.chain }} ends within a day.',
+    summary: 'The balance of app {{ $labels.app }} on chain {{ $labels.chain }} ends within a day.',
     firing: [samples(`purser_tank_runway_seconds{${CHAIN}, app="a"}`, '34560x80')],
     quiet: [samples(`purser_tank_runway_seconds{${CHAIN}, app="a"}`, '777600x80')],
     at: '15m',
@@ -212,7 +211,8 @@ const bundling: readonly Alert[] = [
     expr: `max by (app, chain) (${series('purser_tank_low')}) == 1`,
     after: '5m',
     severity: 'warn',
-    summary: 'The money of app {{ $labels.app }} on chain {{ $labels.chain }} is below its alarm.',
+    summary:
+      'The balance of app {{ $labels.app }} on chain {{ $labels.chain }} is below its alert.',
     firing: [samples(`purser_tank_low{${CHAIN}, app="a"}`, '1x80')],
     quiet: [samples(`purser_tank_low{${CHAIN}, app="a"}`, '0x80')],
     at: '15m',
@@ -225,7 +225,7 @@ const surroundings: readonly Alert[] = [
     expr: `min by (chain) (${series('purser_head_age_seconds')}) > 30`,
     after: '2m',
     severity: 'page',
-    summary: 'No process has heard of chain {{ $labels.chain }} for half a minute.',
+    summary: 'No process got a head of chain {{ $labels.chain }} for half a minute.',
     firing: [samples(`purser_head_age_seconds{${CHAIN}}`, '45x40')],
     quiet: [
       samples(`purser_head_age_seconds{${CHAIN}, instance="a"}`, '45x40'),
@@ -313,7 +313,7 @@ const surroundings: readonly Alert[] = [
     expr: `increase(${series('purser_webhook_circuits_opened_total')}[10m]) > 0`,
     after: '0m',
     severity: 'warn',
-    summary: 'A webhook failed so often that it is not asked for a while.',
+    summary: "A webhook's circuit breaker opened: it is not called for a while.",
     firing: [samples('purser_webhook_circuits_opened_total', '0x20 1x20')],
     quiet: [samples('purser_webhook_circuits_opened_total', '4x40')],
     at: '7m',

@@ -5,6 +5,18 @@ import { runbookOf } from './rules.js'
 /** Values of a label that are all written out; of a longer list the number is given. */
 const MOST_NAMED = 8
 
+const textOf = (label: string, values: string) => `\`${label}\`: ${values}`
+
+/** Labels without a list of values. One that several metrics share is explained once, above the table. */
+const openLabels = Object.values<MetricDefinition>(catalogue).flatMap(({ labels }) =>
+  Object.entries(labels).flatMap(([label, values]) =>
+    typeof values === 'string' ? [textOf(label, values)] : [],
+  ),
+)
+const commonLabels = [...new Set(openLabels)].filter(
+  (text) => openLabels.filter((each) => each === text).length > 1,
+)
+
 /** The metrics and alerts as tables of Markdown. */
 export function metricTables(): string {
   const metrics = Object.entries<MetricDefinition>(catalogue).map(
@@ -18,6 +30,8 @@ export function metricTables(): string {
     return `| [\`${name}\`](${anchor}) | ${severity} | ${after} | ${text} |`
   })
   return [
+    `Labels of several metrics: ${commonLabels.join('; ')}.`,
+    '',
     '| metric | kind | labels | meaning |',
     '|---|---|---|---|',
     ...metrics,
@@ -32,9 +46,11 @@ export function metricTables(): string {
 
 function labelsText(labels: MetricDefinition['labels']): string {
   const texts = Object.entries(labels).map(([label, values]) => {
-    if (typeof values === 'string') return `\`${label}\`: ${values}`
-    if (values.length > MOST_NAMED)
-      return `\`${label}\`: one of ${values.length} in \`src/base/metrics/catalogue.ts\``
+    if (typeof values === 'string') {
+      const text = textOf(label, values)
+      return commonLabels.includes(text) ? `\`${label}\`` : text
+    }
+    if (values.length > MOST_NAMED) return `\`${label}\`: ${values.length} values`
     return `\`${label}\`: ${values.map((value) => `\`${value}\``).join(', ')}`
   })
   return texts.join('; ') || '–'

@@ -46,36 +46,85 @@ test('operate/configuration.md has every option', () => {
   expectInPage('docs/operate/configuration.md', 'options', [...head, ...rows].join('\n'))
 })
 
-/** The rows of a command and of those below it. Flags of options are in the table of options. */
-function rowsOf(command: Command, path: string): readonly string[] {
-  return command.commands.flatMap((each) => {
-    const name = `${path} ${each.name()}`
-    if (each.commands.length > 0) return rowsOf(each, name)
-    const words = each.usage().replace(/^\[options\] ?/, '')
-    const flags = each.options
-      .filter(({ description }) => !/\[PURSER_/.test(description))
-      .map(({ flags, description }) => `\`${flags}\`: ${description}`)
-    const cells = [`\`${`${name} ${words}`.trim()}\``, each.description(), flags.join('<br>')]
-    return [`| ${cells.map(cell).join(' | ')} |`]
-  })
+type Flag = { readonly flags: string; readonly long: string; readonly text: string }
+
+/** What a command takes. `--json` and the options of the configuration are explained once, by the page. */
+function flagsOf(command: Command): readonly Flag[] {
+  return command.options
+    .filter(({ description, long }) => !/\[PURSER_/.test(description) && long !== '--json')
+    .map(({ flags, long, description }) => ({ flags, long: long ?? flags, text: description }))
 }
+
+function leavesOf(command: Command, path: string): readonly (readonly [string, Command])[] {
+  const name = `${path} ${command.name()}`.trim()
+  if (command.commands.length === 0) return [[name, command]]
+  return command.commands.flatMap((each) => leavesOf(each, name))
+}
+
+const described = ({ flags, text }: Flag) =>
+  text === '' ? `\`${flags}\`` : `\`${flags}\`: ${text}`
+
+type Named = readonly [name: string, command: Command]
+
+/** The flags, as described, of more than one of `commands`. */
+function repeated(commands: readonly Named[]): readonly string[] {
+  const all = commands.flatMap(([, command]) => flagsOf(command).map(described))
+  return [...new Set(all)].filter((text) => all.filter((each) => each === text).length > 1)
+}
+
+/** A table of commands. Of a flag that is explained elsewhere it has the name. */
+function commandTable(commands: readonly Named[], explained: readonly string[]): string[] {
+  const here = repeated(commands).filter((text) => !explained.includes(text))
+  const rows = commands.map(([name, command]) => {
+    const words = command.usage().replace(/^\[options\] ?/, '')
+    const isKnown = (flag: Flag) => [...explained, ...here].includes(described(flag))
+    const flags = flagsOf(command)
+    const known = flags.filter(isKnown).map(({ long }) => `\`${long}\``)
+    const own = flags.filter((flag) => !isKnown(flag)).map(described)
+    const lines = [...(known.length > 0 ? [known.join(' ')] : []), ...own].join('<br>')
+    const cells = [`\`${`${name} ${words}`.trim()}\``, command.description(), lines]
+    return `| ${cells.map(cell).join(' | ')} |`
+  })
+  return ['| command | does | flags |', '|---|---|---|', ...rows, '', ...listOf(here)]
+}
+
+const listOf = (texts: readonly string[]) =>
+  texts.length === 0 ? [] : [...texts.map((text) => `- ${text}`), '']
 
 test('operate/commands.md has every command with its flags', async () => {
   const program = await allCommands()
-  const chapters = program.commands
-    .filter((each) => each.name() !== 'demo')
-    .map((each) => {
-      const rows = each.commands.length > 0 ? rowsOf(each, each.name()) : rowsOf(only(each), '')
-      const head = ['| command | does | flags |', '|---|---|---|']
-      return [`## ${each.name()}`, '', sentence(each), '', ...head, ...rows].join('\n')
-    })
-  expect(chapters.length).toBeGreaterThan(20)
-  expectInPage('docs/operate/commands.md', 'commands', chapters.join('\n\n'))
+  const commands = program.commands.filter((each) => each.name() !== 'demo')
+  const groups = commands
+    .filter((each) => each.commands.length > 0)
+    .map((each) => ({ group: each, leaves: leavesOf(each, '') }))
+  const single = commands.filter((each) => each.commands.length === 0)
+  expect(groups.length).toBeGreaterThan(15)
+  const inGroups = groups.flatMap(({ leaves }) => [
+    ...new Set(leaves.flatMap(([, command]) => flagsOf(command).map(described))),
+  ])
+  const common = [...new Set(inGroups)].filter(
+    (text) => text.includes('`: ') && inGroups.filter((each) => each === text).length > 1,
+  )
+  const lines = [
+    '## Flags of several commands',
+    '',
+    ...listOf(common),
+    '## Service',
+    '',
+    ...commandTable(
+      single.flatMap((each) => leavesOf(each, '')),
+      common,
+    ),
+    ...groups.flatMap(({ group, leaves }) => [
+      `## ${group.name()}`,
+      '',
+      sentence(group),
+      '',
+      ...commandTable(leaves, common),
+    ]),
+  ]
+  expectInPage('docs/operate/commands.md', 'commands', lines.join('\n').trim())
 })
-
-function only(command: Command): Command {
-  return { commands: [command] } as unknown as Command
-}
 
 function sentence(command: Command): string {
   const text = command.description()

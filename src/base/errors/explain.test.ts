@@ -45,19 +45,20 @@ test('an error is explained by its rule, and without one by its JSON-RPC code', 
 const page = new URL('../../../docs/build/errors.md', import.meta.url)
 const GENERATED = '<!-- Generated from src/base/errors/catalogue.ts. -->'
 
-const whose: Readonly<Record<CatalogueRow['culprit'], string>> = {
-  user: 'account',
-  app: 'app',
-  operator: 'operator',
-  chain: 'chain',
+/** Who can fix a code where it is not the developer of the app. */
+const others: Readonly<Record<CatalogueRow['culprit'], string>> = {
+  user: ' (account)',
+  app: '',
+  operator: ' (operator)',
+  chain: ' (chain)',
 }
 
 function chapter(title: string, rows: Readonly<Record<string, CatalogueRow>>): string {
   const lines = Object.entries(rows).map(
     ([code, { meaning, culprit, steps }]) =>
-      `| \`${code}\` | ${meaning} | ${whose[culprit]} | ${steps.join(' ')} |`,
+      `| \`${code}\`${others[culprit]} | ${meaning} | ${steps.join(' ')} |`,
   )
-  const head = ['| code | meaning | who | what to do |', '|---|---|---|---|']
+  const head = ['| code | meaning | what to do |', '|---|---|---|']
   return [`## ${title}`, '', ...head, ...lines, ''].join('\n')
 }
 

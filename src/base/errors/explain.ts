@@ -18,15 +18,14 @@ export type Explanation = CatalogueRow & {
 }
 
 const estimationFailed: CatalogueRow = {
-  meaning: 'The sponsorship needs an estimate, and the operation cannot be estimated.',
+  meaning: 'The operation cannot be estimated.',
   culprit: 'app',
-  steps: ['Ask eth_estimateUserOperationGas, and fix what it reports.'],
+  steps: ['Fix what eth_estimateUserOperationGas reports.'],
 }
 
 const promisedDeposit: CatalogueRow = {
   ...errorCodes[-32508],
-  meaning:
-    "The paymaster's deposit covers this operation alone, and not together with its other pending ones.",
+  meaning: "The paymaster's deposit covers this operation, but not its other pending ones too.",
 }
 
 /** The chapters of docs/build/errors.md. Where two have a code of one name, the later row explains it. */

@@ -40,7 +40,7 @@ export function defineAppCommand(app: Command): void {
 /** `purser key create|limit|list|revoke|rotate|usage` */
 export function defineKeyCommand(key: Command): void {
   onStore(
-    key.command('list').description('all keys').option('--app <id>', 'of this app'),
+    key.command('list').description('all keys').option('--app <id>', 'its app'),
     async ({ store, flags }) => printTable(await listKeys(store.database, flags.app)),
   )
   defineRoutes(key, keyRoutes, {

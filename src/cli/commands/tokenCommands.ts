@@ -114,7 +114,7 @@ export function defineTokenCommand(token: Command): void {
     )
 
   add('list', 'list what each app paid per token, and what is held, withdrawn and reserved')
-    .option('--app <id>', 'of this app')
+    .option('--app <id>', 'its app')
     .action((flags: Flags) =>
       withBooks(flags, async ({ chain, books }) =>
         printTable((await books.list(flags.app)).map(rowOf(chain))),

@@ -62,7 +62,7 @@ export const preparedDecisions: readonly PreparedFailure[] = [
     says: [
       /Policy mint: 0 wei of 1 wei are spent or reserved \(per app, window day until \d{10} \(\d{4}-\d\d-\d\dT00:00:00.000Z\)\); the operation may take \d+ wei more/,
     ],
-    step: /Wait until the budget's window ends/,
+    step: /Wait until its window ends/,
   },
   {
     name: 'webhook denied',
@@ -70,7 +70,7 @@ export const preparedDecisions: readonly PreparedFailure[] = [
       withHook(world, 'denies', async () => placeOf(await undecided(world, question))),
     code: 'WEBHOOK_DENIED',
     says: [/the daily prize is gone/, /^denied 200/m],
-    step: /it comes from the webhook's service/,
+    step: /has the webhook's reason/,
   },
   {
     name: 'webhook time-out',
@@ -93,6 +93,6 @@ export const preparedDecisions: readonly PreparedFailure[] = [
       }),
     code: 'WEBHOOK_FAILED',
     says: [/^circuit_open /m, /it keeps failing, so it is not called for some seconds/],
-    step: /failed five times in a row and is called again after ten seconds/,
+    step: /failed repeatedly and is called again after ten seconds/,
   },
 ]

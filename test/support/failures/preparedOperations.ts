@@ -40,7 +40,7 @@ export const preparedOperations: readonly PreparedFailure[] = [
     },
     code: 'REORGED',
     says: [/block \d+ with transaction 0x[0-9a-f]{64} left the chain/],
-    step: /Read the receipt again before you act on it/,
+    step: /Read the receipt again/,
   },
   {
     name: 'replaced',
@@ -58,7 +58,7 @@ export const preparedOperations: readonly PreparedFailure[] = [
       }),
     code: 'REPLACED',
     says: [/replaced by operation 0x[0-9a-f]{64} with higher fees/],
-    step: /Wait for the operation that replaced it/,
+    step: /Wait for the replacement/,
   },
   {
     name: 'evicted',
@@ -77,7 +77,7 @@ export const preparedOperations: readonly PreparedFailure[] = [
       }),
     code: 'EVICTED',
     says: [/the pool was full and operation 0x[0-9a-f]{64} offered more/],
-    step: /Send it again with higher fees/,
+    step: /Send it again later or with higher fees/,
   },
   {
     name: 'dropped',
@@ -92,7 +92,7 @@ export const preparedOperations: readonly PreparedFailure[] = [
     },
     code: 'AA23',
     says: [/AA23 reverted: not in the mood/],
-    step: /it comes from the account/,
+    step: /comes from the account/,
   },
   {
     name: 'reverted',
@@ -125,6 +125,6 @@ export const preparedOperations: readonly PreparedFailure[] = [
     says: [
       /valid until (\d{10} \(\d{4}-\S+:\d\d\.000Z\)), a bundle must be valid until \d{10} \(\d{4}-\S+Z\)/,
     ],
-    step: /Sign it again with a later end/,
+    step: /Sign again with a later end/,
   },
 ]

@@ -61,7 +61,7 @@ export const preparedRefusals: readonly PreparedFailure[] = [
     },
     code: 'AA31',
     says: [/needs \d+ wei, paymaster 0x[0-9a-f]{40} has 0 deposited, \d+ wei are missing/],
-    step: /Fund the paymaster/,
+    step: /Fund it; for a tank/,
   },
   {
     name: 'AA33 with a reason',
@@ -73,7 +73,7 @@ export const preparedRefusals: readonly PreparedFailure[] = [
     },
     code: 'AA33',
     says: [/AA33 reverted: not in the mood/],
-    step: /it comes from the paymaster/,
+    step: /comes from the paymaster/,
   },
   {
     name: 'STO rule',
@@ -98,7 +98,7 @@ export const preparedRefusals: readonly PreparedFailure[] = [
       ),
     code: '-32006',
     says: [/maxPriorityFeePerGas in userOp: 1 is lower than expected maxPriorityFeePerGas: \d+/],
-    step: /fees that the service suggests/,
+    step: /fees of biconomy_getGasFeeValues/,
   },
   {
     name: 'wrong chain',
@@ -109,7 +109,7 @@ export const preparedRefusals: readonly PreparedFailure[] = [
     },
     code: 'CHAIN_NOT_SERVED',
     says: [/chainId: 10 not supported by the Bundler\. Supported: \d+/],
-    step: /id of a served chain into the URL/,
+    step: /chain that the message lists/,
   },
   {
     name: 'unknown key',
@@ -121,7 +121,7 @@ export const preparedRefusals: readonly PreparedFailure[] = [
     },
     code: 'KEY_UNKNOWN',
     says: [],
-    step: /Create a new key with `purser key create`/,
+    step: /Create a new one \(`purser key create`\)/,
   },
   {
     name: 'node away',
@@ -143,6 +143,6 @@ export const preparedRefusals: readonly PreparedFailure[] = [
     },
     code: 'NODE_UNAVAILABLE',
     says: [/node is not available .*Try again shortly/],
-    step: /Send the same request again after the seconds in retry-after/,
+    step: /Send it again after `retry-after` seconds/,
   },
 ]
