@@ -100,6 +100,11 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('administration by the 
       await page.keyboard.press('Escape')
       await page.locator('.panel').waitFor({ state: 'detached' })
       await expectFine('app')
+      const saved = page.waitForEvent('download')
+      await button('CSV').click()
+      const [head, ...rows] = (await readFile(await (await saved).path(), 'utf8')).split('\r\n')
+      expect(head).toMatch(/^id,appId,name,last4,/)
+      expect(rows.filter((row) => row.includes(',web,'))).toHaveLength(2)
     })
 
     test('an app ends only when its name was typed', async () => {
