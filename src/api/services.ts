@@ -9,6 +9,7 @@ import type {
 import type { SenderNews } from '../bundler/senderNews.js'
 import type { ClientReads } from '../chain/clientReads.js'
 import type { EntryPoint } from '../erc4337/entryPoint.js'
+import type { Operation } from '../erc4337/operation.js'
 import type { Mempool } from '../mempool/createMempool.js'
 import type { AppFees } from '../paymaster/appFees.js'
 import type { TokenPaymaster } from '../paymaster/createTokenPaymaster.js'
@@ -43,6 +44,8 @@ export type ChainServices = AppFees &
     /** undefined = the sequencer has not promised its inclusion, or there is none that promises. */
     preconfirmed(hash: Hex): Promise<OperationReceipt | undefined>
     byHash(hash: Hex): Promise<OperationByHash | undefined>
+    /** See `neededCallGas`; of an operation in the block that included it. Throws CannotSimulateError. */
+    neededGas(included: IncludedCall): Promise<bigint | undefined>
     readonly follow: OperationNews['follow']
     readonly followSender: SenderNews['followSender']
     /** Present only where the operator allows `debug_bundler_*`. */
@@ -55,6 +58,12 @@ export type ChainServices = AppFees &
     tokenPrices(): Promise<readonly TokenPrice[]>
     readonly previewSponsorship: Sponsor['preview']
   }
+
+export type IncludedCall = {
+  readonly entryPoint: EntryPoint
+  readonly operation: Operation
+  readonly blockHash: Hex
+}
 
 export type RegisteredWebhook = Pick<Webhook, 'webhookId' | 'webhookUrl' | 'requestType'>
 

@@ -256,6 +256,7 @@ const helps: Readonly<Record<string, string>> = {
   onlyFailed: 'only those whose delivery was given up',
   eventId: 'only this one',
   hash: 'prefix of its hash',
+  abi: 'JSON as compilers write it, or one function or error on each line; empty for none',
 }
 
 /** `onFailure` → `on-failure`; the unit or kind at the end is no part of it: `deadlineMs` → `deadline`. */

@@ -16,6 +16,10 @@ export type Schema = {
     holder: string
     since: Generated<Date>
   }
+  app_abis: {
+    app_id: string
+    items: unknown
+  }
   apps: {
     id: Generated<string>
     account_id: string

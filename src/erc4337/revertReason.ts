@@ -5,6 +5,9 @@ import { keccak } from './encoding/keccak.js'
 const ERROR_STRING = '0x08c379a0'
 const PANIC = '0x4e487b71'
 
+/** Errors in errors that are read. */
+const DEEPEST_ERROR = 2
+
 /** Longest text taken from a contract, in characters. */
 const MAX_LENGTH = 1_000
 
@@ -42,14 +45,19 @@ export function readErrorString(data: Hex): string | undefined {
  * Revert data in words: the text of `Error(string)`, the meaning of `Panic`, a known custom error
  * with its arguments, else the bare selector. Undefined when nothing was given.
  */
-export function describeRevert(data: Hex): string | undefined {
+export function describeRevert(data: Hex, depth = 0): string | undefined {
   if (data.length < 10) return undefined
   return (
     readErrorString(data) ??
     readAbi(data, PANIC, describePanic) ??
-    describeKnownError(data) ??
+    describeKnownError(data, depth) ??
     `custom error ${data.slice(0, 10).toLowerCase()}`
   )
+}
+
+/** The error in an error, as those of batches; the data may nest any number of them. */
+function argumentText(bytes: Hex, depth: number): string {
+  return (depth < DEEPEST_ERROR ? describeRevert(bytes, depth + 1) : undefined) ?? bytes
 }
 
 function describePanic(reader: AbiReader): string {
@@ -59,26 +67,26 @@ function describePanic(reader: AbiReader): string {
 }
 
 /** A known custom error with its arguments, e.g. `InsufficientBalance(5, 7)`; else undefined. */
-export function describeKnownError(data: Hex): string | undefined {
+export function describeKnownError(data: Hex, depth = 0): string | undefined {
   const selector: Hex = `0x${data.slice(2, 10).toLowerCase()}`
   const signature = knownErrors.get(selector)
   if (signature === undefined) return undefined
   const [name, types] = signature.slice(0, -1).split('(')
   const kinds = types ? types.split(',') : []
   return readAbi(data, selector, (reader) => {
-    const values = kinds.map((kind, index) => readArgument(reader, kind, index * 32))
+    const values = kinds.map((kind, index) => readArgument(reader, kind, index * 32, depth))
     return boundText(`${name}(${values.join(', ')})`)
   })
 }
 
-function readArgument(reader: AbiReader, kind: string, position: number): string {
+function readArgument(reader: AbiReader, kind: string, position: number, depth: number): string {
   switch (kind) {
     case 'address':
       return reader.address(position)
     case 'uint256':
       return reader.uint(position).toString()
     case 'bytes':
-      return reader.bytes(0, position)
+      return argumentText(reader.bytes(0, position), depth)
     default:
       return `0x${reader.word(position)}`
   }
@@ -99,18 +107,55 @@ const entryPointSignatures = [
   'SignatureValidationFailed(address)',
 ]
 
-/** Custom errors that accounts and paymasters often revert with. */
+/** Custom errors of OpenZeppelin, Solady, Permit2 and common accounts, and of our tanks. */
 const contractSignatures = [
+  'AccessControlUnauthorizedAccount(address,bytes32)',
+  'AddressEmptyCode(address)',
+  'AllowanceExpired(uint256)',
+  'AlreadyInitialized()',
+  'ApproveFailed()',
+  'CallFailed()',
   'ECDSAInvalidSignature()',
   'ECDSAInvalidSignatureLength(uint256)',
   'ECDSAInvalidSignatureS(bytes32)',
+  'ERC1155InsufficientBalance(address,uint256,uint256,uint256)',
+  'ERC1155InvalidReceiver(address)',
+  'ERC1155MissingApprovalForAll(address,address)',
   'ERC20InsufficientAllowance(address,uint256,uint256)',
   'ERC20InsufficientBalance(address,uint256,uint256)',
+  'ERC20InvalidReceiver(address)',
+  'ERC20InvalidSpender(address)',
+  'ERC2612ExpiredSignature(uint256)',
+  'ERC2612InvalidSigner(address,address)',
+  'ERC721IncorrectOwner(address,uint256,address)',
+  'ERC721InsufficientApproval(address,uint256)',
+  'ERC721InvalidReceiver(address)',
+  'ERC721NonexistentToken(uint256)',
+  'EnforcedPause()',
+  // Of the batches of EntryPoint v0.8 accounts: the place of the call, and its error.
+  'ExecuteError(uint256,bytes)',
+  'ExecutionFailed()',
+  'ExpectedPause()',
+  'FailedCall()',
+  'FailedInnerCall()',
+  'InsufficientAllowance()',
+  'InsufficientAllowance(uint256)',
+  'InsufficientBalance()',
   'InsufficientBalance(uint256,uint256)',
+  'InvalidInitialization()',
+  'InvalidNonce()',
+  'NotOwner(address,address,address)',
+  'OwnableInvalidOwner(address)',
   'OwnableUnauthorizedAccount(address)',
   // Of our token tanks: token, sender, charge.
   'PaymentRefused(address,address,uint256)',
   'PostOpReverted(bytes)',
+  'SafeERC20FailedOperation(address)',
+  'SignatureExpired(uint256)',
+  'TransferFailed()',
+  'TransferFromFailed()',
+  'Unauthorized()',
+  'UnsupportedExecutionMode()',
 ]
 
 function bySelector(signatures: readonly string[]): ReadonlyMap<string, string> {

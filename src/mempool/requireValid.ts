@@ -19,6 +19,7 @@ import { isStaked, type StakePolicy, type Verdict } from '../erc4337/rules/index
 import { dataGas, dataSteps, estimatedDataGas } from '../gas/dataGas.js'
 import { afterSteps, dataPriceAt } from '../gas/dataPrice.js'
 import { leastMaxFee } from '../gas/highestPrice.js'
+import { describeSilentCall, neededCallGas } from '../gas/neededGas.js'
 import { widestOperation } from '../gas/placeholder.js'
 import { bundleCharges, bundleTip, preVerificationGas } from '../gas/preVerificationGas.js'
 import { differenceFromSigned } from '../paymaster/ledger/signedLimits.js'
@@ -178,7 +179,7 @@ async function checkedValidation(
   }
 }
 
-/** The failure of an account that reverted without a reason; a run with more gas shows whether it had too little. */
+/** The failure of an account that reverted without a reason; a run with more gas shows how much it lacked. */
 async function withReason(
   { engine, definition: { maxVerificationGas } }: RuledContext,
   entryPoint: EntryPoint,
@@ -188,7 +189,8 @@ async function withReason(
   if (!isSilent(failure)) return failure
   const raised = { ...op, verificationGasLimit: maxVerificationGas }
   const again = await engine.validate(entryPoint, raised)
-  return describeSilent(failure, op, again.ok || again.failure.code !== failure.code)
+  if (again.ok) return describeSilent(failure, op, again.validation.verificationGasUsed)
+  return describeSilent(failure, op, again.failure.code === failure.code ? 0n : undefined)
 }
 
 /**
@@ -253,7 +255,7 @@ async function requirePreVerificationGas(
 }
 
 async function requireExecution(
-  { engine }: MempoolContext,
+  { engine, definition }: MempoolContext,
   entryPoint: EntryPoint,
   op: Operation,
   override: StateOverride | undefined,
@@ -261,7 +263,9 @@ async function requireExecution(
   const executed = await engine.execute(entryPoint, op, override)
   if (!executed.ok) throw toOperationError(executed.failure, op)
   if (!executed.success) {
-    const reason = describeRevert(executed.revertData) ?? 'no reason given'
+    const reason =
+      describeRevert(executed.revertData) ??
+      describeSilentCall(op, await neededCallGas(engine, entryPoint, op, definition, override))
     throw new ExecutionRevertedError(reason, executed.revertData)
   }
 }

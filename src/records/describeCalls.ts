@@ -1,12 +1,12 @@
-import type { AbiFunction, Address, Hex } from 'viem'
-import { parseAbi, size, sliceHex, toFunctionSelector, toFunctionSignature } from 'viem/utils'
-import { decodeParameters } from '../erc4337/encoding/decodeParameters.js'
+import type { Address, Hex } from 'viem'
+import { parseAbi } from 'viem/utils'
 import {
   type DecodedCall,
   decodeCalls,
   MOST_REDEEMED,
   redemptionsOf,
 } from '../paymaster/policy/decodeCalls.js'
+import { type Dictionary, dictionaryOf, nameData } from './contractAbi.js'
 
 /** A call that an operation makes; where its function is one of the common standards, by name. Value in wei. */
 type DescribedCall = {
@@ -23,7 +23,7 @@ type DescribedCall = {
   } | null
 }
 
-/** ERC-20, ERC-721, ERC-1155, ERC-2612, WETH and the functions that accounts call on themselves. */
+/** ERC-20, ERC-721, ERC-1155, ERC-2612, WETH, Permit2, and what accounts call on themselves and on each other. */
 const standards = parseAbi([
   'function transfer(address to, uint256 amount)',
   'function transferFrom(address from, address to, uint256 amountOrId)',
@@ -42,36 +42,47 @@ const standards = parseAbi([
   'function uninstallModule(uint256 kind, address module, bytes data)',
   'function upgradeToAndCall(address implementation, bytes data)',
   'function transferOwnership(address owner)',
+  'function increaseAllowance(address spender, uint256 amount)',
+  'function decreaseAllowance(address spender, uint256 amount)',
+  'function mint(uint256 amountOrId)',
+  'function mint(address to)',
+  'function burn(address from, uint256 amountOrId)',
+  'function burnFrom(address from, uint256 amount)',
+  'function safeMint(address to)',
+  'function safeMint(address to, uint256 id)',
+  'function approve(address token, address spender, uint160 amount, uint48 expiration)',
+  'function multicall(bytes[] calls)',
+  'function execute(address to, uint256 value, bytes data)',
+  'function execute(bytes32 mode, bytes calls)',
+  'function executeFromExecutor(bytes32 mode, bytes calls)',
+  'function executeBatch((address to, uint256 value, bytes data)[] calls)',
+  'function redeemDelegations(bytes[] contexts, bytes32[] modes, bytes[] calls)',
 ])
 
-const bySelector: ReadonlyMap<Hex, AbiFunction> = new Map(
-  standards.map((item) => [toFunctionSelector(item), item]),
-)
+const known = dictionaryOf(standards, 'function')
 
-/** The calls in an operation's call data; undefined where no account that is known has such call data. */
-export function describeCalls(callData: Hex): readonly DescribedCall[] | undefined {
-  return decodeCalls(callData)?.flatMap((call) => describe(call, null, 0))
+/**
+ * The calls in an operation's call data, by the functions of the app's contracts, else those of the standards; undefined where
+ * no account that is known has such call data.
+ */
+export function describeCalls(
+  callData: Hex,
+  own: Dictionary = new Map(),
+): readonly DescribedCall[] | undefined {
+  return decodeCalls(callData)?.flatMap((call) => describe(call, null, 0, own))
 }
 
 function describe(
   call: DecodedCall,
   delegator: Address | null,
   depth: number,
+  own: Dictionary,
 ): readonly DescribedCall[] {
   const redemptions = depth < MOST_REDEEMED ? (redemptionsOf(call) ?? []) : []
   const inner = redemptions.flatMap(({ delegator: by = delegator, calls }) =>
-    calls.flatMap((each) => describe(each, by, depth + 1)),
+    calls.flatMap((each) => describe(each, by, depth + 1, own)),
   )
-  return [{ ...call, delegator, function: functionOf(call.data) }, ...inner]
-}
-
-function functionOf(data: Hex): DescribedCall['function'] {
-  if (size(data) < 4) return null
-  const item = bySelector.get(sliceHex(data, 0, 4))
-  if (item === undefined) return null
-  const rest = size(data) === 4 ? '0x' : sliceHex(data, 4)
-  const values = decodeParameters(item.inputs, rest)
-  if (values === undefined) return null
-  const args = item.inputs.map(({ name = '' }, at) => ({ name, value: String(values[at]) }))
-  return { signature: toFunctionSignature(item), args }
+  const { signature, args } = nameData(call.data, own) ?? nameData(call.data, known) ?? {}
+  const named = signature === undefined || args === undefined ? null : { signature, args }
+  return [{ ...call, delegator, function: named }, ...inner]
 }

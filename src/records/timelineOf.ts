@@ -1,6 +1,7 @@
 import type { Address, Hex } from 'viem'
 import { type HistoryCode, historyCodes } from '../base/errors/catalogue.js'
 import { describeRevert } from '../erc4337/revertReason.js'
+import { type Dictionary, nameData } from './contractAbi.js'
 import type { OperationRecord } from './operations.js'
 
 /** Something that happened to an operation. Wei and gas are bigints, fees are wei per gas. */
@@ -59,8 +60,11 @@ type TimelineEntry = { readonly at: Date } & (
     }
 )
 
-/** What happened to an operation, the oldest first. */
-export function timelineOf(record: OperationRecord): TimelineEntry[] {
+/** What happened to an operation, the oldest first; `errors` are those of the app's contracts. */
+export function timelineOf(
+  record: OperationRecord,
+  errors: Dictionary = new Map(),
+): TimelineEntry[] {
   const { operation, bundles, transactions, decisions, history } = record
   const entries: TimelineEntry[] = [
     ...decisions.map(
@@ -103,7 +107,7 @@ export function timelineOf(record: OperationRecord): TimelineEntry[] {
     ...(operation.cancel_requested_at === null
       ? []
       : [{ at: operation.cancel_requested_at, kind: 'cancelAsked' } as const]),
-    ...presentEntries(record),
+    ...presentEntries(record, errors),
   ]
   return entries.sort((a, b) => a.at.getTime() - b.at.getTime())
 }
@@ -146,7 +150,10 @@ export function troubleOf({ operation, inclusion, history }: OperationRecord): s
 }
 
 /** Of how it ended, if it has. */
-function presentEntries({ operation, inclusion }: OperationRecord): TimelineEntry[] {
+function presentEntries(
+  { operation, inclusion }: OperationRecord,
+  errors: Dictionary,
+): TimelineEntry[] {
   const { state, reason_code, reason, updated_at: at } = operation
   if (state === 'dropped' || state === 'replaced')
     return [{ at, kind: state, code: reason_code, message: reason }]
@@ -163,7 +170,14 @@ function presentEntries({ operation, inclusion }: OperationRecord): TimelineEntr
       success,
       actualGasUsed: actual_gas_used,
       actualGasCost: actual_gas_cost,
-      revert: success ? null : (describeRevert(inclusion.reason) ?? null),
+      revert: success ? null : revertText(inclusion.reason, errors),
     },
   ]
+}
+
+/** An error by the app's own ABI, else as any contract's. */
+function revertText(reason: Hex, errors: Dictionary): string | null {
+  const own = nameData(reason, errors)
+  if (own === undefined) return describeRevert(reason) ?? null
+  return `${own.name}(${own.args.map(({ value }) => value).join(', ')})`
 }

@@ -17,6 +17,7 @@ import type { Draft } from '../erc4337/draft.js'
 import type { EntryPoint } from '../erc4337/entryPoint.js'
 import { type DataPrice, dataPriceAt } from '../gas/dataPrice.js'
 import { estimateOperation } from '../gas/estimateOperation.js'
+import { neededCallGas } from '../gas/neededGas.js'
 import { expectedShare } from '../gas/preVerificationGas.js'
 import { createBundleSizes, type ExpectedSizes } from '../mempool/bundleSizes.js'
 import { createMempool, type Mempool } from '../mempool/createMempool.js'
@@ -63,7 +64,6 @@ export function serveChain(
     sizes,
     metrics,
   })
-  const nativeUsd = nativeUsdOf(config)
   const tokenRates = createPrices({
     node,
     client,
@@ -84,7 +84,7 @@ export function serveChain(
     terms: {
       ...defaultTerms,
       maxDuration: config.maxSponsorshipSeconds,
-      prices: nativeUsd,
+      prices: nativeUsdOf(config),
       rulesEnd: () => chain.engine.coming()?.activation,
     },
   }
@@ -135,6 +135,7 @@ export function serveChain(
     receipt: (hash) => operationReceipt(views, hash),
     preconfirmed: (hash) => preconfirmedReceipt(views, hash),
     byHash: (hash) => operationByHash(views, hash),
+    neededGas: neededGasOn(chain),
     sponsor: sponsor.sponsor,
     stub: sponsor.stub,
     tanks: sponsor.tanks,
@@ -171,6 +172,13 @@ function estimatesOf(
     return estimateOperation(context, entryPoint, draft, override).catch(async (error: unknown) => {
       throw await explainRevert(node, draft, error)
     })
+  }
+}
+
+function neededGasOn({ engine, definition }: OpenChain): ChainServices['neededGas'] {
+  return async ({ entryPoint, operation, blockHash }) => {
+    const past = await engine.openPast(entryPoint, operation, blockHash)
+    return neededCallGas(past.by(undefined), entryPoint, operation, definition)
   }
 }
 

@@ -103,21 +103,26 @@ export function signatureFailure(
   return paymasterSignatureFailed ? failure('AA34') : undefined
 }
 
-/** The failure of an account that gave no reason, with one: whether it passes `withMoreGas`. */
+/**
+ * The failure of an account that gave no reason, with one. `needed`: gas that its validation used with more of it, undefined
+ * where that failed otherwise; 0 = it fails in the same way with any.
+ */
 export function describeSilent(
   failure: Failure,
   { verificationGasLimit }: Pick<Operation, 'verificationGasLimit'>,
-  withMoreGas: boolean,
+  needed: bigint | undefined,
 ): Failure {
-  const reason = withMoreGas
-    ? `out of gas, the verificationGasLimit of ${verificationGasLimit} is too low. Estimate again`
-    : 'the account reverted without a reason, and not for lack of gas'
+  const enough = needed ? `, about ${needed} is needed` : ''
+  const reason =
+    needed === 0n
+      ? 'it reverted without a reason, and not for lack of gas'
+      : `out of gas, the verificationGasLimit of ${verificationGasLimit} is too low${enough}. Estimate again`
   return { ...failure, message: `${failure.message}: ${reason}` }
 }
 
-/** Whether the account's validation reverted and nobody knows why. */
-export function isSilent({ code, message }: Failure): boolean {
-  return code === 'AA23' && /^AA23 reverted(?: \(or OOG\))?$/.test(message)
+/** Whether the account's creation or validation reverted and nobody knows why. */
+export function isSilent({ message }: Failure): boolean {
+  return /^(?:AA13 initCode failed or OOG|AA23 reverted(?: \(or OOG\))?)$/.test(message)
 }
 
 /**

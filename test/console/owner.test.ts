@@ -172,6 +172,11 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the owner of an app'),
       const anew = (await use.locator('time').getAttribute('datetime')) ?? ''
       expect(anew).toMatch(/T00:00:00.000Z$/)
       await expectFine('policy')
+      await page.goto(url('apps'))
+      await page.locator('tbody tr', { hasText: 'development' }).first().click()
+      const ofApp = page.getByRole('region', { name: 'What is used of Mint' })
+      await ofApp.locator('.bar', { hasText: '1 of 20' }).getByRole('meter').first().waitFor()
+      await expectFine('app-budgets')
     })
   })
 

@@ -6,7 +6,7 @@ type CsvButtonProps = {
   readonly path: string
   readonly name: string
   readonly query?: Readonly<Record<string, string | undefined>>
-  /** Whether the list comes in pages. */
+  /** Whether the API lets the caller choose the size of its pages. */
   readonly isPaged?: true
 }
 

@@ -1,6 +1,6 @@
 /** Paths of our own on a grid of 16, drawn by strokes. */
 const paths = {
-  start: 'M3 8.5 6.5 12 13 4.5',
+  start: 'M4.5 2.5v11l8.5-5.5z',
   operations: 'M2.5 4h11M2.5 8h11M2.5 12h7',
   key: 'M5 5.3a2.7 2.7 0 1 0 0 5.4 2.7 2.7 0 0 0 0-5.4M7.7 8h6.3M11 8v2.4M13.4 8v1.8',
   overview: 'M2.5 13.5h11M4 11V7M7 11V3.5M10 11V8M13 11V5.5',

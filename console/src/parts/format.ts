@@ -54,7 +54,8 @@ export function grouped(value: bigint | number | string): string {
 /** A sentence of the service with its amounts of wei in groups of three, and its times as those of this machine. */
 export function plainly(text: string): string {
   return text
-    .replace(/\b\d{4,}(?= wei\b)/g, grouped)
+    .replace(/\b\d{4,}(?= (?:wei|is needed)\b)/g, grouped)
+    .replace(/(?<=GasLimit (?:of|was) )\d{4,}/g, grouped)
     .replace(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, momentOf)
 }
 

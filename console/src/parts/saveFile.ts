@@ -35,7 +35,7 @@ export async function saveList(
   let before: string | undefined
   try {
     do {
-      const page = { ...query, ...(isPaged && { limit: '200', before }) }
+      const page = { ...query, ...(isPaged && { limit: '200' }), before }
       const { items, next } = await call<Page<Rows[number]>>('GET', path, { query: page })
       rows.push(...items)
       before = next

@@ -42,9 +42,9 @@ export function Screen({ path }: { readonly path: string }) {
   const screen = screenOf(path)
   if (screen !== undefined) return <screen.Content />
   return (
-    <Empty title="There is no such page">
+    <Empty title="Page not found">
       <p>
-        <a href={hrefOf('')}>Go to the first one</a>
+        <a href={hrefOf('')}>Back to the start page</a>
       </p>
     </Empty>
   )

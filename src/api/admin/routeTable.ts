@@ -6,6 +6,7 @@ import type { Route } from '../../tenants/route.js'
 import { webhookRoutes } from '../../webhooks/manage.js'
 import { subscriptionRoutes } from '../../webhooks/subscriptions.js'
 import type { AdminContext } from '../adminContext.js'
+import { abiRoutes } from './routes/abis.js'
 import { chainRoutes } from './routes/chains.js'
 import { decisionRecordRoutes, decisionRoutes } from './routes/decisions.js'
 import { auditRoutes, reloadRoutes, settingRoutes, storageRoutes } from './routes/instance.js'
@@ -61,4 +62,5 @@ export const routes: readonly Route<AdminContext>[] = [
   ...rehearsalRoutes,
   ...cancelRoutes,
   ...budgetRoutes,
+  ...abiRoutes,
 ]

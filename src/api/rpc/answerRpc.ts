@@ -163,7 +163,7 @@ async function authenticate(
   const identity = isKey(key) ? await services.authenticateKey(key) : undefined
   if (identity === undefined) {
     gate.credentialWasWrong(caller.ip)
-    throw new UnknownKeyError()
+    throw new UnknownKeyError(key === '')
   }
   gate.credentialWasRight(key)
   services.keyUsed(identity.keyId)

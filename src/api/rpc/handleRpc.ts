@@ -84,7 +84,8 @@ async function answerOne(value: unknown, context: RpcContext): Promise<RpcAnswer
   try {
     call = decodeCall(value)
     const { method } = call
-    if (!isMethodName(method) || !isServed(method, context)) throw new MethodNotFoundError(method)
+    if (!isMethodName(method) || !isServed(method, context))
+      throw new MethodNotFoundError(method, Object.keys(methods))
     name = method
     const result = await run(method, call.params, context)
     count('ok')

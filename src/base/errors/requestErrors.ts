@@ -1,4 +1,5 @@
 import type { RequestCode } from './catalogue.js'
+import { suggest } from '../suggest.js'
 import { PurserError } from './purserError.js'
 
 /** The body is not JSON. */
@@ -15,10 +16,12 @@ export class InvalidRequestError extends PurserError {
   }
 }
 
-/** The JSON-RPC method does not exist. */
+/** The JSON-RPC method does not exist, or is not one of the `known`. */
 export class MethodNotFoundError extends PurserError {
-  constructor(method: string) {
-    super(`Method not supported: ${method.slice(0, 100)}`, { code: -32601 })
+  constructor(method: string, known: readonly string[] = []) {
+    super(`Method not supported: ${method.slice(0, 100)}${suggest(method, known)}`, {
+      code: -32601,
+    })
   }
 }
 
@@ -49,11 +52,11 @@ export class UnsupportedChainError extends PurserError {
   }
 }
 
-/** The API key in the path is unknown or revoked. */
+/** The API key is missing, unknown or revoked. */
 export class UnknownKeyError extends PurserError {
-  constructor() {
+  constructor(isMissing: boolean) {
     super(
-      'Unknown or revoked API key. Use the key from `purser key create` in the URL path, or leave it out of the path and send it as `authorization: Bearer KEY` or `x-api-key: KEY`.',
+      `${isMissing ? 'No API key' : 'Unknown or revoked API key'}. Use the key from \`purser key create\` in the URL path, or leave it out of the path and send it as \`authorization: Bearer KEY\` or \`x-api-key: KEY\`.`,
       { code: -32001, status: 401, rule: 'KEY_UNKNOWN' },
     )
   }

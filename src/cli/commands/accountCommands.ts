@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { abiRoutes } from '../../api/admin/routes/abis.js'
 import { keyRoutes } from '../../api/admin/routes/keys.js'
 import { ConfigError } from '../../base/errors/configError.js'
 import { accountRoutes } from '../../tenants/accounts.js'
@@ -15,7 +16,7 @@ export function defineAccountCommand(account: Command): void {
 
 type Sponsored = { readonly sponsor: { readonly name: string } | null }
 
-/** `purser app create|list|limit|sponsor|revoke` */
+/** `purser app create|list|limit|sponsor|abi|describe|revoke` */
 export function defineAppCommand(app: Command): void {
   defineRoutes(app, appRoutes, {
     commands: {
@@ -35,6 +36,13 @@ export function defineAppCommand(app: Command): void {
       },
     },
   })
+  defineRoutes(app, abiRoutes, {
+    commands: { abi: { print: printLines }, describe: { print: printLines } },
+  })
+}
+
+function printLines({ items }: { readonly items: readonly string[] }): void {
+  console.log(items.join('\n'))
 }
 
 /** `purser key create|limit|list|revoke|rotate|usage` */

@@ -65,6 +65,12 @@ create table apps (
 create index on apps (account_id);
 create index apps_revoked on apps (revoked_at) where revoked_at is not null;
 
+-- ContractItem[]: functions and errors of contracts, by which the operations of an app are described.
+create table app_abis (
+  app_id uuid primary key references apps on delete cascade,
+  items jsonb not null
+);
+
 create table keys (
   id uuid primary key default gen_random_uuid(),
   app_id uuid not null references apps,

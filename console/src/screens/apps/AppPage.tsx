@@ -9,6 +9,7 @@ import { Loaded } from '../../parts/Loaded.js'
 import { hrefOf } from '../../router.js'
 import { endpointsOf } from '../start/snippets.js'
 import { EditApp, EndApp } from './appDialogs.js'
+import { Contracts } from './Contracts.js'
 import { Keys } from './Keys.js'
 import { Pays } from './Pays.js'
 import { quotasOf } from './quotasOf.js'
@@ -24,6 +25,7 @@ export function AppPage({
   const query = useQuery<App>(`/apps/${appId}`)
   const isEditing = useSignal(false)
   const isEnding = useSignal(false)
+  const isNaming = useSignal(false)
   return (
     <div class="screen">
       <nav class="crumbs" aria-label="Where you are">
@@ -44,6 +46,14 @@ export function AppPage({
               Edit
             </ActButton>
             <ActButton
+              needs="developer"
+              onClick={() => {
+                isNaming.value = true
+              }}
+            >
+              Contracts…
+            </ActButton>
+            <ActButton
               needs="admin"
               onClick={() => {
                 isEnding.value = true
@@ -61,10 +71,10 @@ export function AppPage({
               <span>
                 Id <Hex value={app.id} what="the id of the app" />
               </span>
-              <span>All its keys together: {quotasOf(app.quotas)}</span>
+              <span>Requests of all keys: {quotasOf(app.quotas)}</span>
               <span>
-                Wallets show {app.sponsor === null ? 'nobody' : <strong>{app.sponsor.name}</strong>}{' '}
-                as the one who pays
+                Sponsor shown by wallets:{' '}
+                {app.sponsor === null ? 'none' : <strong>{app.sponsor.name}</strong>}
               </span>
             </p>
             <Urls />
@@ -76,6 +86,14 @@ export function AppPage({
                 onDone={query.refresh}
                 onClose={() => {
                   isEditing.value = false
+                }}
+              />
+            )}
+            {isNaming.value && (
+              <Contracts
+                app={app}
+                onClose={() => {
+                  isNaming.value = false
                 }}
               />
             )}

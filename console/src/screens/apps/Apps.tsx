@@ -1,9 +1,10 @@
 import { useSignal } from '@preact/signals'
 import { accountId, call } from '../../api/call.js'
 import { curl } from '../../api/curl.js'
+import { coinsOfAll, usdOfAll } from '../../api/names.js'
 import { useQuery } from '../../api/query.js'
 import { mayAct } from '../../api/role.js'
-import type { App, Page } from '../../api/shapes.js'
+import type { App, Page, Spend } from '../../api/shapes.js'
 import { useKeys } from '../../keys.js'
 import { ActButton } from '../../parts/ActButton.js'
 import { ActionDialog } from '../../parts/ActionDialog.js'
@@ -12,11 +13,13 @@ import { AsCodeButton } from '../../parts/AsCodeButton.js'
 import { CsvButton } from '../../parts/CsvButton.js'
 import { Empty } from '../../parts/Empty.js'
 import { Field } from '../../parts/Field.js'
+import { grouped, usdText } from '../../parts/format.js'
 import { Loaded } from '../../parts/Loaded.js'
 import { NoAccount } from '../../parts/NoAccount.js'
 import { Rows } from '../../parts/Rows.js'
 import type { Column } from '../../parts/Table.js'
 import { go, hrefOf, place } from '../../router.js'
+import { monthsUntil, spanOfMonth } from '../spending/spending.js'
 import { AppPage } from './AppPage.js'
 import './apps.css'
 import { quotasOf } from './quotasOf.js'
@@ -28,15 +31,41 @@ export function Apps() {
   return appId === undefined ? <AppList /> : <AppPage key={appId} appId={appId} keyId={keyId} />
 }
 
-const columns: readonly Column<App>[] = [
-  { name: 'App', shown: 'always', cell: ({ name }) => <strong>{name}</strong> },
-  { name: 'Requests', shown: 'always', cell: ({ quotas }) => quotasOf(quotas) },
-  { name: 'Shown as', shown: 'wide', cell: ({ sponsor }) => sponsor?.name ?? '–' },
-  { name: 'Created', shown: 'always', cell: ({ createdAt }) => <Age at={createdAt} /> },
-]
+/** @param spend - the lines of this month; undefined = not known yet */
+function columnsOf(spend: readonly Spend[] | undefined): readonly Column<App>[] {
+  const ofApp = ({ id }: App) => spend?.filter(({ appId }) => appId === id) ?? []
+  const sponsored = (app: App) => ofApp(app).reduce((sum, each) => sum + Number(each.operations), 0)
+  return [
+    { name: 'App', shown: 'always', cell: ({ name }) => <strong>{name}</strong> },
+    {
+      name: 'Sponsored this month',
+      shown: 'always',
+      isNumber: true,
+      cell: (app) => spend && grouped(sponsored(app)),
+    },
+    {
+      name: 'Spent',
+      shown: 'always',
+      isNumber: true,
+      cell: (app) => spend && spentText(ofApp(app)),
+    },
+    { name: 'Requests', shown: 'wide', cell: ({ quotas }) => quotasOf(quotas) },
+    { name: 'Created', shown: 'wide', cell: ({ createdAt }) => <Age at={createdAt} /> },
+  ]
+}
+
+function spentText(lines: readonly Spend[]): string {
+  const usd = usdOfAll(lines)
+  if (lines.length === 0) return '0'
+  return usd === undefined ? coinsOfAll(lines) : usdText(usd)
+}
 
 function AppList() {
   const apps = useQuery<Page<App>>('/apps')
+  const [month = ''] = monthsUntil(new Date(), 1)
+  const { from, until } = spanOfMonth(month)
+  const days = { from: from.toISOString(), until: until.toISOString() }
+  const spend = useQuery<Page<Spend>>('/spend', days)
   const isMaking = useSignal(false)
   const make = () => {
     isMaking.value = true
@@ -73,7 +102,7 @@ function AppList() {
             ) : (
               <Rows
                 label="Apps"
-                columns={columns}
+                columns={columnsOf(spend.data?.items)}
                 rows={items.filter(({ revokedAt }) => revokedAt === null)}
                 keyOf={({ id }) => id}
                 hrefOf={(app) => hrefOf(pathOf(app))}

@@ -7,6 +7,7 @@ import { ActButton } from '../../parts/ActButton.js'
 import { ActionDialog } from '../../parts/ActionDialog.js'
 import { Age } from '../../parts/Age.js'
 import { AsCodeButton } from '../../parts/AsCodeButton.js'
+import { CsvButton } from '../../parts/CsvButton.js'
 import { now } from '../../parts/clock.js'
 import { Empty } from '../../parts/Empty.js'
 import { Loaded } from '../../parts/Loaded.js'
@@ -65,6 +66,7 @@ export function Keys({ app, openId }: KeysProps) {
       <section class="card flush side-list" aria-label="Keys">
         <div class="card-head">
           <h2>Keys</h2>
+          <CsvButton path={path} name="keys" />
           <AsCodeButton
             title="Keys as code"
             codes={[

@@ -32,7 +32,7 @@ export function EditApp({ app, onDone, onClose }: EditAppProps) {
         <input name="name" required maxLength={100} autocomplete="off" defaultValue={app.name} />
       </Field>
       <Field
-        label="Shown as the one who pays"
+        label="Sponsor shown by wallets"
         hint="Wallets show it with a sponsored operation (ERC-7677). Empty: no name."
       >
         <input

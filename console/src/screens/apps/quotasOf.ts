@@ -8,5 +8,5 @@ export function quotasOf(quotas: App['quotas']): string {
     [perMinute, 'a minute'],
     [perDay, 'a day'],
   ].flatMap(([count, unit]) => (count === undefined ? [] : [`${count} ${unit}`]))
-  return parts.length === 0 ? 'any number' : parts.join(', ')
+  return parts.length === 0 ? 'no limit' : parts.join(', ')
 }

@@ -25,7 +25,7 @@ export function Bundler() {
     return (
       <Empty title="The bundler is the operator's">
         <p>
-          It sends the operations of all accounts. What became of yours stands under{' '}
+          It sends the operations of all accounts. Yours are under{' '}
           <a href={hrefOf('operations')}>Operations</a>.
         </p>
       </Empty>

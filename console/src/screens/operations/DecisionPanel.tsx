@@ -59,10 +59,12 @@ export function DecisionPanel({ id, onClose }: { readonly id: string; onClose():
                 </Fact>
               )}
             </Facts>
-            <section>
-              <h3>Who said what</h3>
-              <Json value={data.details} />
-            </section>
+            {Object.keys(data.details).length > 0 && (
+              <section>
+                <h3>Verdicts and numbers</h3>
+                <Json value={data.details} />
+              </section>
+            )}
             {data.webhookCalls.length > 0 && (
               <section>
                 <h3>Webhooks</h3>

@@ -1,7 +1,8 @@
 import { useChanges } from '../../api/changes.js'
 import { appName, chainName, explorerUrl, payerName } from '../../api/names.js'
 import { useQuery } from '../../api/query.js'
-import type { OperationDetail } from '../../api/shapes.js'
+import { mayAct } from '../../api/role.js'
+import type { Advice, OperationDetail } from '../../api/shapes.js'
 import { Amount } from '../../parts/Amount.js'
 import { Fact, Facts } from '../../parts/Facts.js'
 import { grouped, shortOf } from '../../parts/format.js'
@@ -57,12 +58,13 @@ function Detail({ detail, onChanged }: DetailProps) {
   const { timeline, explanation, chainId } = detail
   const inclusion = timeline.findLast((entry) => entry.kind === 'included')
   const revert = inclusion?.kind === 'included' ? inclusion.revert : null
+  const silence = useSilence(detail, detail.success === false && revert === null)
   return (
     <>
       {(explanation !== null || detail.code !== null) && (
         <Remedy
           code={explanation?.code ?? detail.code ?? ''}
-          message={detail.success === false ? (revert ?? silenceOf(detail)) : detail.reason}
+          message={detail.success === false ? (revert ?? silence) : detail.reason}
           explanation={explanation}
         />
       )}
@@ -134,8 +136,15 @@ function Detail({ detail, onChanged }: DetailProps) {
   )
 }
 
-/** What a revert without data says: a call that runs out of gas leaves none. */
-function silenceOf({ operation: { callGasLimit } }: OperationDetail): string {
+/** What a revert without data says: by a second run in its block, for those who may simulate. */
+function useSilence(
+  { chainId, userOpHash, operation }: OperationDetail,
+  isSilent: boolean,
+): string {
+  const path = `/operations/${chainId}/${userOpHash}/advice`
+  const advice = useQuery<Advice>(isSilent && mayAct('developer') ? path : undefined)
+  if (advice.data !== undefined) return advice.data.message
+  const { callGasLimit } = operation
   const limit = typeof callGasLimit === 'string' ? grouped(BigInt(callGasLimit)) : '?'
   return `It gave no reason, as a call does that runs out of gas: its callGasLimit was ${limit}.`
 }

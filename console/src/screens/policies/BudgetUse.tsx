@@ -5,6 +5,7 @@ import { decimalOf } from '../../parts/amounts.js'
 import { Bar } from '../../parts/Bar.js'
 import { etherOf, grouped, momentOf, shortOf } from '../../parts/format.js'
 import { Loaded } from '../../parts/Loaded.js'
+import { hrefOf } from '../../router.js'
 
 const units = { wei: 'Ξ', usd: 'USD', count: 'operations' } as const
 const windows: Readonly<Record<string, string>> = {
@@ -15,17 +16,30 @@ const windows: Readonly<Record<string, string>> = {
   month: 'a month',
 }
 
-type BudgetUseProps = { readonly policyId: string; readonly apps: readonly App[] }
+type BudgetUseProps = {
+  readonly policyId: string
+  /** The name of the policy, on the page of something else. */
+  readonly policyName?: string
+  readonly apps: readonly App[]
+}
 
 /** What is used of the budgets of a policy that is stored, by those who used most. */
-export function BudgetUse({ policyId, apps }: BudgetUseProps) {
+export function BudgetUse({ policyId, policyName, apps }: BudgetUseProps) {
   const budgets = useQuery<Page<PolicyBudget>>(`/policies/${policyId}/budgets`)
   useChanges(budgets.refresh, true)
   if (budgets.data?.items.length === 0) return null
   return (
-    <section class="card" aria-label="What is used">
+    <section class="card" aria-label={`What is used${policyName ? ` of ${policyName}` : ''}`}>
       <div class="card-head">
-        <h2>What is used</h2>
+        <h2>
+          What is used
+          {policyName && (
+            <>
+              {' '}
+              of <a href={hrefOf(`policies/${policyId}`)}>{policyName}</a>
+            </>
+          )}
+        </h2>
       </div>
       <Loaded query={budgets} lines={2}>
         {({ items }) =>

@@ -2,6 +2,7 @@ import { curl } from '../../api/curl.js'
 import { useQuery } from '../../api/query.js'
 import type { InstanceSettings } from '../../api/shapes.js'
 import { AsCodeButton } from '../../parts/AsCodeButton.js'
+import { CsvButton } from '../../parts/CsvButton.js'
 import { Fact, Facts } from '../../parts/Facts.js'
 import { momentOf } from '../../parts/format.js'
 import { Json } from '../../parts/Json.js'
@@ -43,6 +44,7 @@ export function Instance() {
           <section class="card flush" aria-label="Configuration">
             <div class="card-head">
               <h2>Configuration</h2>
+              <CsvButton path="/settings" name="settings" />
               <AsCodeButton title="Configuration" codes={[['curl', curl('/settings')]]} />
             </div>
             <Table

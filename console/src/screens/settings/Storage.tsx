@@ -15,7 +15,7 @@ export function Storage() {
       columns={[
         { name: 'Table', shown: 'always', cell: ({ name }) => <code>{name}</code> },
         {
-          name: 'Rows, about',
+          name: 'Rows (estimate)',
           shown: 'always',
           isNumber: true,
           cell: ({ rows }) => (rows === null ? '–' : grouped(rows)),

@@ -19,7 +19,7 @@ export function SignIn() {
         place.value = { ...place.value }
       })
       .catch((error: Error) => {
-        trouble.value = `${error.message}. Start again with \`npm start\` for a new link, or sign in.`
+        trouble.value = `${error.message}. Each start of the service prints a new link; or sign in.`
         isBusy.value = false
       })
   }, [])

@@ -89,7 +89,7 @@ export function EventPanel({ app, subscription, ...acts }: EventPanelProps) {
         </Facts>
       </section>
       <section>
-        <h3>What became of its events</h3>
+        <h3>Deliveries</h3>
         <Loaded query={deliveries} lines={4}>
           {({ items }) =>
             items.length === 0 ? (

@@ -8,6 +8,7 @@ import { ActButton } from '../../parts/ActButton.js'
 import { ActionDialog } from '../../parts/ActionDialog.js'
 import type { Codes } from '../../parts/AsCode.js'
 import { AsCodeButton } from '../../parts/AsCodeButton.js'
+import { CsvButton } from '../../parts/CsvButton.js'
 import { Loaded } from '../../parts/Loaded.js'
 import { OnceDialog } from '../../parts/OnceDialog.js'
 import { Rows } from '../../parts/Rows.js'
@@ -83,6 +84,7 @@ export function WebhookList<Row extends { readonly active: boolean }>({
       <div class="row">
         <h1>Webhooks</h1>
         <span class="grow" />
+        <CsvButton path={of.path} name={of.path.slice(of.path.lastIndexOf('/') + 1)} />
         <AsCodeButton
           title={`${of.label} as code`}
           codes={[['curl', curl(of.path)], ...of.commands]}

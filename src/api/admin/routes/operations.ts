@@ -8,9 +8,13 @@ import { camelCased } from '../../../db/camelCased.js'
 import { storedOperation } from '../../../db/storedOperation.js'
 import { readAttribution } from '../../../erc4337/attribution.js'
 import type { EntryPoint } from '../../../erc4337/entryPoint.js'
+import { describeRevert } from '../../../erc4337/revertReason.js'
 import { type Version, versionFacts } from '../../../erc4337/versionFacts.js'
+import { describeSilentCall } from '../../../gas/neededGas.js'
 import { announceOperations } from '../../../mempool/pool/operations.js'
 import { requestCancellation } from '../../../mempool/pool/successors.js'
+import { findAppAbi } from '../../../records/appAbis.js'
+import { dictionaryOf } from '../../../records/contractAbi.js'
 import { describeCalls } from '../../../records/describeCalls.js'
 import {
   findOperationOwner,
@@ -226,13 +230,46 @@ export const operationRoutes = [
         transaction_hash: inclusion?.transaction_hash ?? null,
       }
       const whole = storedOperation(operation.operation)
+      const abi = await findAppAbi(context.database, operation.app_id)
       return {
         ...encodeListed({ ...operation, ...ending }),
         operation: encodeOperation(whole, '0.7'),
-        calls: describeCalls(whole.callData) ?? null,
+        calls: describeCalls(whole.callData, dictionaryOf(abi, 'function')) ?? null,
         attribution: readAttribution(whole.callData)?.attribution ?? null,
-        timeline: timelineOf(record),
+        timeline: timelineOf(record, dictionaryOf(abi, 'error')),
         explanation: trouble === null ? null : (explain(trouble) ?? null),
+      }
+    },
+  }),
+  route('GET /operations/{chainId}/{userOpHash}/advice', {
+    summary:
+      'Why the call of an included operation failed that gave no reason, by running it again in its block',
+    who: 'either',
+    role: 'developer',
+    answer: z.object({
+      callGasLimit: z.string(),
+      /** What would have been enough; null = more gas would not have helped. */
+      neededCallGas: z.string().nullable(),
+      message: z.string(),
+    }),
+    async run({ context, caller, params, simulate }) {
+      const { chainId: chain, userOpHash } = params
+      const wanted = userOpHash.toLowerCase() as Hex
+      const record = await findOperationRecord(context.database, chain, wanted, caller.accountId)
+      if (record === undefined) throw new NotFoundError('Operation')
+      const { operation: row, inclusion } = record
+      if (inclusion?.success !== false || describeRevert(inclusion.reason) !== undefined)
+        throw new ConflictError('The operation has no call that failed without a reason.')
+      const served = servedChain(context, chain)
+      const entryPoint = served.entryPoints.get(row.entry_point)
+      if (entryPoint === undefined) throw new NotFoundError('EntryPoint')
+      const operation = storedOperation(row.operation)
+      const included = { entryPoint, operation, blockHash: inclusion.block_hash }
+      const needed = await simulate(row.app_id, () => served.neededGas(included))
+      return {
+        callGasLimit: operation.callGasLimit,
+        neededCallGas: needed ?? null,
+        message: describeSilentCall(operation, needed),
       }
     },
   }),
