@@ -20,7 +20,7 @@ const entries: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./commands/checkCommand.js')).defineCheckCommand,
   },
   rehearse: {
-    description: 'what the rules of a fork make of the operations of the last days',
+    description: "simulate the operations of the last days under a fork's rules",
     load: async () => (await import('./commands/rehearseCommand.js')).defineRehearseCommand,
   },
   account: {
@@ -40,7 +40,7 @@ const entries: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./commands/people/userCommands.js')).defineUserCommand,
   },
   'auth-token': {
-    description: 'tokens by which scripts act for an account',
+    description: 'tokens for scripts of an account',
     load: async () =>
       (await import('./commands/people/authTokenCommands.js')).defineAuthTokenCommand,
   },

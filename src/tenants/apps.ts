@@ -133,7 +133,7 @@ export const appRoutes = [
   }),
   route('PATCH /apps/{appId}/quotas', {
     command: 'limit',
-    summary: 'The requests of all its keys together, over all processes; null: any number',
+    summary: 'Limit the requests of all its keys, over all processes; null: no limit',
     who: 'operator',
     body: z.strictObject({ quotas }),
     answer: app,

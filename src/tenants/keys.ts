@@ -210,7 +210,7 @@ export function keyRoutesOf(methodNames: readonly string[]) {
     }),
     route('GET /apps/{appId}/keys/{keyId}/usage', {
       command: 'usage',
-      summary: 'Its requests of the last 30 days, newest first; refused are those above a limit',
+      summary: 'Requests per day of the last 30 days, newest first; refused: above a limit',
       role: 'viewer',
       answer: listOf(usage.extend({ day: z.iso.date() })).extend({ today: usage }),
       async run({ context, app, params: { keyId } }) {

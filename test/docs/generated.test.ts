@@ -61,67 +61,89 @@ function leavesOf(command: Command, path: string): readonly (readonly [string, C
   return command.commands.flatMap((each) => leavesOf(each, name))
 }
 
-const described = ({ flags, text }: Flag) =>
-  text === '' ? `\`${flags}\`` : `\`${flags}\`: ${text}`
-
 type Named = readonly [name: string, command: Command]
+const described = ({ flags, text }: Flag) => `- \`${flags}\`${text === '' ? '' : `: ${text}`}`
 
-/** The flags, as described, of more than one of `commands`. */
-function repeated(commands: readonly Named[]): readonly string[] {
-  const all = commands.flatMap(([, command]) => flagsOf(command).map(described))
-  return [...new Set(all)].filter((text) => all.filter((each) => each === text).length > 1)
+function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string) {
+  const groups = new Map<string, Item[]>()
+  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item])
+  return [...groups]
+}
+
+/** The uses of each flag. */
+function usesOf(commands: readonly Named[]): readonly (readonly Flag[])[] {
+  const all = commands.flatMap(([, command]) => flagsOf(command))
+  return groupBy(all, ({ long }) => long).map(([, uses]) => uses)
+}
+
+/** Flags, as described, that mean the same in all of `commands` that take them, two at least. */
+function sharedBy(commands: readonly Named[], explained: readonly string[]): readonly string[] {
+  return usesOf(commands).flatMap((uses) => {
+    const [text = '', ...others] = [...new Set(uses.map(described))]
+    return uses.length > 1 && others.length === 0 && !explained.includes(text) ? [text] : []
+  })
+}
+
+/** The one meaning of each flag that most groups share; the others are explained where they are. */
+function common(groups: readonly (readonly Named[])[]): readonly string[] {
+  const perGroup = groups.flatMap((commands) =>
+    usesOf(commands).flatMap((uses) =>
+      [...new Set(uses.map(described))].map((text) => ({ text, long: uses[0]?.long ?? '' })),
+    ),
+  )
+  return groupBy(perGroup, ({ long }) => long).flatMap(([, uses]) => {
+    const explained = uses.filter(({ text }) => text.includes(': '))
+    const counted = groupBy(explained, ({ text }) => text)
+    const [most] = counted.sort(([, one], [, other]) => other.length - one.length)
+    return most !== undefined && most[1].length > 1 ? [most[0]] : []
+  })
 }
 
 /** A table of commands. Of a flag that is explained elsewhere it has the name. */
 function commandTable(commands: readonly Named[], explained: readonly string[]): string[] {
-  const here = repeated(commands).filter((text) => !explained.includes(text))
+  const here = sharedBy(commands, explained)
   const rows = commands.map(([name, command]) => {
     const words = command.usage().replace(/^\[options\] ?/, '')
     const isKnown = (flag: Flag) => [...explained, ...here].includes(described(flag))
     const flags = flagsOf(command)
     const known = flags.filter(isKnown).map(({ long }) => `\`${long}\``)
-    const own = flags.filter((flag) => !isKnown(flag)).map(described)
+    const own = flags.filter((flag) => !isKnown(flag)).map((flag) => described(flag).slice(2))
     const lines = [...(known.length > 0 ? [known.join(' ')] : []), ...own].join('<br>')
     const cells = [`\`${`${name} ${words}`.trim()}\``, command.description(), lines]
     return `| ${cells.map(cell).join(' | ')} |`
   })
-  return ['| command | does | flags |', '|---|---|---|', ...rows, '', ...listOf(here)]
+  const notes = here.length === 0 ? [] : [...here, '']
+  return ['| command | does | flags |', '|---|---|---|', ...rows, '', ...notes]
 }
-
-const listOf = (texts: readonly string[]) =>
-  texts.length === 0 ? [] : [...texts.map((text) => `- ${text}`), '']
 
 test('operate/commands.md has every command with its flags', async () => {
   const program = await allCommands()
   const commands = program.commands.filter((each) => each.name() !== 'demo')
   const groups = commands
     .filter((each) => each.commands.length > 0)
-    .map((each) => ({ group: each, leaves: leavesOf(each, '') }))
+    .map((group) => ({ group, leaves: leavesOf(group, '') }))
   const single = commands.filter((each) => each.commands.length === 0)
   expect(groups.length).toBeGreaterThan(15)
-  const inGroups = groups.flatMap(({ leaves }) => [
-    ...new Set(leaves.flatMap(([, command]) => flagsOf(command).map(described))),
+  const explained = common(groups.map(({ leaves }) => leaves))
+  const singles = single.flatMap((each) => leavesOf(each, ''))
+  const chapters = groups.flatMap(({ group, leaves }) => [
+    `## ${group.name()}`,
+    '',
+    sentence(group),
+    '',
+    ...commandTable(leaves, explained),
   ])
-  const common = [...new Set(inGroups)].filter(
-    (text) => text.includes('`: ') && inGroups.filter((each) => each === text).length > 1,
-  )
   const lines = [
     '## Flags of several commands',
     '',
-    ...listOf(common),
+    'Unless the group or the command explains them:',
+    '',
+    ...explained,
+    '',
     '## Service',
     '',
-    ...commandTable(
-      single.flatMap((each) => leavesOf(each, '')),
-      common,
-    ),
-    ...groups.flatMap(({ group, leaves }) => [
-      `## ${group.name()}`,
-      '',
-      sentence(group),
-      '',
-      ...commandTable(leaves, common),
-    ]),
+    ...commandTable(singles, explained),
+    ...chapters,
   ]
   expectInPage('docs/operate/commands.md', 'commands', lines.join('\n').trim())
 })

@@ -63,7 +63,7 @@ function parsed(text: string | null): unknown {
 export const refusalRoutes = [
   route('GET /refusals', {
     command: 'list',
-    summary: "Requests of the account's apps about operations that were refused, newest first",
+    summary: 'Rejected requests about operations, newest first',
     who: 'either',
     role: 'viewer',
     query: refusalQuery,

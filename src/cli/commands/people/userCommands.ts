@@ -115,8 +115,8 @@ export function defineUserCommand(user: Command): void {
     user
       .command('invite')
       .description('invite to a role in an account; valid for seven days')
-      .requiredOption('--email <email>', 'whom')
-      .requiredOption('--account <id>', 'to which account')
+      .requiredOption('--email <email>', 'e-mail address of the user')
+      .requiredOption('--account <id>', 'its account')
       .requiredOption('--role <role>', `what the user may do: ${roles.join(', ')}`),
     async ({ store, config, flags }) => {
       const { email = '', account: accountId = '' } = flags
