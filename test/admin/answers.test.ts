@@ -97,6 +97,9 @@ describe('every answer is as the OpenAPI document says', () => {
     expect((await ask('GET', '/apps', {})).items).toContainEqual(app)
     expect(await ask('GET', '/apps/{appId}', ids)).toEqual(app)
     await ask('PATCH', '/apps/{appId}', ids, { name: 'store' })
+    const abi = { items: ['error Gone()'] }
+    expect(await ask('POST', '/apps/{appId}/abi', ids, { abi: 'error Gone()' })).toEqual(abi)
+    expect(await ask('GET', '/apps/{appId}/abi', ids)).toEqual(abi)
     expect(app.sponsor).toBeNull()
     const sponsor = { name: 'Store', icon: 'data:image/svg+xml,%3Csvg/%3E' }
     for (const [change, expected] of [
@@ -260,7 +263,9 @@ describe('every answer is as the OpenAPI document says', () => {
       'key.rotate',
       'key.update',
       'key.create',
-      ...Array<string>(5).fill('app.update'),
+      ...Array<string>(4).fill('app.update'),
+      'app.abi',
+      'app.update',
       'app.create',
     ])
     expect(mine.at(-2)).toMatchObject({ before: { name: 'shop' }, after: { name: 'store' } })
@@ -591,6 +596,8 @@ describe('every answer is as the OpenAPI document says', () => {
     expect(lines.map((line) => JSON.parse(line))).toEqual(whole)
     // Their answers are no JSON; test/records/stream.test.ts reads the second.
     for (const name of ['GET /audit/export', 'GET /apps/{appId}/stream']) seen.add(name)
+    // It needs a block: test/records/operations.test.ts has one.
+    seen.add('GET /operations/{chainId}/{userOpHash}/advice')
   })
 
   test('policies and decisions', async () => {

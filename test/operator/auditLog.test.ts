@@ -40,6 +40,7 @@ describe('the administration API', () => {
     'DELETE /accounts/{accountId}': ['account.revoke'],
     'POST /apps': ['app.create', { name: 'new' }],
     'PATCH /apps/{appId}': ['app.update', { name: 'other' }],
+    'POST /apps/{appId}/abi': ['app.abi', { abi: 'error Gone()' }],
     'DELETE /apps/{appId}': ['app.revoke'],
     'POST /apps/{appId}/keys': ['key.create', { name: 'new' }],
     'PATCH /apps/{appId}/keys/{keyId}': ['key.update', { name: 'other' }],

@@ -85,7 +85,7 @@ async function answerOne(value: unknown, context: RpcContext): Promise<RpcAnswer
     call = decodeCall(value)
     const { method } = call
     if (!isMethodName(method) || !isServed(method, context))
-      throw new MethodNotFoundError(method, Object.keys(methods))
+      throw new MethodNotFoundError(method, servedMethods(context))
     name = method
     const result = await run(method, call.params, context)
     count('ok')
@@ -131,6 +131,10 @@ function isServed(method: MethodName, { chain }: RpcContext): boolean {
   const { scope } = methods[method]
   if (scope === 'debug') return chain.debug !== undefined
   return scope !== 'node' || chain.reads !== undefined
+}
+
+function servedMethods(context: RpcContext): readonly string[] {
+  return Object.keys(methods).filter((name) => isMethodName(name) && isServed(name, context))
 }
 
 async function run<Name extends MethodName>(

@@ -40,9 +40,11 @@ export function DecisionPanel({ id, onClose }: { readonly id: string; onClose():
             <PolicyLink decisionId={id} />
             <Facts>
               <Fact name="Decided">{momentOf(data.createdAt)}</Fact>
-              <Fact name="Max cost">
-                <Amount chainId={data.chainId} wei={data.maxCost} isMost />
-              </Fact>
+              {data.maxCost !== '0' && (
+                <Fact name="Max cost">
+                  <Amount chainId={data.chainId} wei={data.maxCost} isMost />
+                </Fact>
+              )}
               <Fact name="Sender">
                 <Hex value={data.sender} what="the sender" />
               </Fact>

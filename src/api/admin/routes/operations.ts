@@ -259,7 +259,7 @@ export const operationRoutes = [
       if (record === undefined) throw new NotFoundError('Operation')
       const { operation: row, inclusion } = record
       if (inclusion?.success !== false || describeRevert(inclusion.reason) !== undefined)
-        throw new ConflictError('The operation has no call that failed without a reason.')
+        throw new NotFoundError('A call that failed without a reason')
       const served = servedChain(context, chain)
       const entryPoint = served.entryPoints.get(row.entry_point)
       if (entryPoint === undefined) throw new NotFoundError('EntryPoint')
