@@ -54,9 +54,10 @@ export async function startHeadFollower(options: Options): Promise<HeadFollower>
 
   async function poll(): Promise<void> {
     if (stopped) return
-    const newest = await node.head()
+    const newest = await node.head(memory)
     seenAt = performance.now()
-    if (memory.get(newest.number) === newest.hash) return
+    if (memory.get(newest.number) === newest.hash && !(await isTakenBack(node, head, newest)))
+      return
     const change = await advance(node, memory, newest)
     if (change === undefined || stopped) return
     memory = change.memory
@@ -167,6 +168,15 @@ async function advance(
     memory: remember(new Map(), history),
     reorgedFrom: common?.number === top ? undefined : reorgedFrom,
   }
+}
+
+/**
+ * Whether a development chain went back to `newest`, a block before `head` (`evm_revert`): it may make no other before it
+ * is sent something. On other chains the next block says whether the chain went back, or its node was behind.
+ */
+async function isTakenBack(node: NodeClient, head: Head, newest: Head): Promise<boolean> {
+  if (!node.chain?.restarts || newest.number >= head.number) return false
+  return (await headers(node, [head.number])).length === 0
 }
 
 /** The canonical headers of `numbers` that the node has, in that order. */

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { Hex } from 'viem'
 import { awake } from '../base/restAfter.js'
 import type { ChainIdentity } from './chainIdentity.js'
 import type { Head } from './head.js'
@@ -27,8 +28,10 @@ export type NodeClient = {
   /**
    * The newest block that enough endpoints agree on, see `agreeOnHead`. Until the next look only those
    * that have it, and are not behind an earlier one, are asked anything.
+   * @param known hashes of the chain's last blocks, by number: what tells a node that is behind from a chain that is
+   *   on another branch. Absent = as they were last given.
    */
-  head(): Promise<Head>
+  head(known?: ReadonlyMap<bigint, Hex>): Promise<Head>
   /** Asks all endpoints that serve the chain and do not rest at once; each reply comes for itself and never fails. */
   askEach(method: string, params: readonly unknown[]): readonly Promise<NodeReply>[]
   /** The results of all endpoints that answer one call; empty when none does. */
@@ -100,7 +103,8 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
       }
       return (await Promise.all(parts.map((part) => exchange(pool, part)))).flat()
     },
-    async head() {
+    async head(known = pool.known) {
+      pool.known = known
       if (nodes.length > 1) return agreedHead(pool)
       const [node] = nodes as [RpcNode]
       const head = await headOf(pool, node, (calls) => exchange(pool, calls, nodes))
@@ -156,7 +160,8 @@ function createPool({
     jumps: true,
   }))
   const quorum = quorumOf(nodes.length)
-  return { nodes, quorum, chain, logger, deadline, onExchange, floor: 0n, closed: false }
+  const seen = { floor: 0n, known: new Map(), leftSince: undefined }
+  return { nodes, quorum, chain, logger, deadline, onExchange, ...seen, closed: false }
 }
 
 async function request<T>(pool: NodePool, method: string, params: readonly unknown[]): Promise<T> {

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { type Address, type Hex, parseEther, parseGwei } from 'viem'
 import { afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { followChain } from '../../src/bundler/send/followChain.js'
@@ -49,20 +50,34 @@ let tank: Address
 
 beforeAll(async () => {
   tank = await chain().createTank(0, { wei: parseEther('500') })
+  // An app's own, as if the service had made it.
+  const { database, appId, chainId } = bundling()
+  const { address: entry_point } = chain().entryPoint
+  const names = { app_id: appId, chain_id: BigInt(chainId), entry_point, kind: 'gas' } as const
+  const keys = { owner: tank, signer: tank, signer_key: Buffer.alloc(0) }
+  await database
+    .insertInto('tanks')
+    .values({ address: tank, ...names, ...keys })
+    .execute()
 })
-afterEach(() => void vi.useRealTimers())
+afterEach(async () => {
+  vi.useRealTimers()
+  await bundling().tester.setAutomine(true)
+})
 
+type Payers = 'every payer' | 'own tank'
 type Sender = { readonly name: string; readonly drafted: Operation; readonly isSponsored: boolean }
 
-/** Accounts that are there, of which a third each pays by balance, by deposit or by a tank. */
-async function createSenders(): Promise<Sender[]> {
+/** Accounts that are there, of which a third each pays by balance, by deposit or by a tank, or all by the tank. */
+async function createSenders(payers: Payers): Promise<Sender[]> {
   const senders: Sender[] = []
   for (let place = 0; place < SENDERS; place++) {
-    const name = `day ${place}`
+    const name = `${payers} ${place}`
+    const isSponsored = payers === 'own tank' || place % 3 === 2
     const drafted = { ...(await chain().draft('deployed', name)), ...fees }
-    if (place % 3 === 0) await chain().fund(drafted.sender, parseEther('100'))
-    if (place % 3 === 1) await chain().deposit(drafted.sender, parseEther('10'))
-    senders.push({ name, drafted, isSponsored: place % 3 === 2 })
+    if (!isSponsored && place % 3 === 0) await chain().fund(drafted.sender, parseEther('100'))
+    if (!isSponsored && place % 3 === 1) await chain().deposit(drafted.sender, parseEther('10'))
+    senders.push({ name, drafted, isSponsored })
   }
   return senders
 }
@@ -84,11 +99,13 @@ function arrivalsOf({ below }: Random): number[] {
 }
 
 /** What was bundled, by the chain's own receipts: wei that it cost, and that its operations paid. */
-async function settled() {
+async function settled(newest: bigint) {
   const rows = await bundling()
     .database.selectFrom('bundles')
     .select(['state', 'cost', 'transaction_hash'])
     .where('chain_id', '=', BigInt(bundling().chainId))
+    .where('kind', '=', 'operations')
+    .where('id', '>', newest)
     .execute()
   return Promise.all(
     rows.map(async ({ state, cost, transaction_hash: hash }) => {
@@ -97,7 +114,8 @@ async function settled() {
       const outcomes = chain().entryPoint.decodeOutcomes(logs)
       const paid = outcomes.reduce((sum, { actualGasCost }) => sum + actualGasCost, 0n)
       expect([state, cost]).toEqual(['included', receipt.gasUsed * receipt.effectiveGasPrice])
-      return { cost: cost!, paid, operations: outcomes.length }
+      const worth = receipt.gasUsed * (baseFee + fees.maxPriorityFeePerGas)
+      return { transactionHash: hash!, cost: cost!, worth, paid, operations: outcomes.length }
     }),
   )
 }
@@ -106,13 +124,24 @@ function percentAbove(cost: bigint, wei: bigint): number {
   return Number(((wei - cost) * 1_000n) / cost) / 10
 }
 
-test('over a day no bundle costs more than it is paid, and users pay far less than for bundles of one', async () => {
+const days = [
+  ['every payer', 'users pay far less than for bundles of one'],
+  ['own tank', 'with what is returned to it the tank pays 5 % above its share at most'],
+] as const
+test.each(days)('over a day of %s no bundle costs more than it is paid, and %s', async (payers) => {
   const { database } = bundling()
+  const [{ newest }] = (
+    await sql<{ newest: bigint }>`
+    select coalesce(max(id), 0) as newest from bundles`.execute(database)
+  ).rows as [{ newest: bigint }]
   const random = createRandom(24)
-  const senders = await createSenders()
+  const senders = await createSenders(payers)
   await bundling().tester.setAutomine(false)
   vi.useFakeTimers({ toFake: ['Date'] })
-  const begin = Math.ceil(Date.now() / BLOCK_TIME + 1) * BLOCK_TIME
+  // The day before has left the chain's clock ahead of ours.
+  const { timestamp } = await bundling().heads.refresh()
+  const now = Math.max(Date.now(), timestamp * 1_000)
+  const begin = Math.ceil(now / BLOCK_TIME + 1) * BLOCK_TIME
   vi.setSystemTime(begin)
   const sizeWatch = createSizeWatch({ ...bundling().context, now: () => Date.now() })
   const context = { ...bundling().context, sizeWatch }
@@ -174,9 +203,10 @@ test('over a day no bundle costs more than it is paid, and users pay far less th
   }
   expect(pending.size).toBe(0)
 
-  const bundles = await settled()
+  const bundles = await settled(newest)
   for (const { cost, paid } of bundles) expect(paid).toBeGreaterThanOrEqual(cost)
-  const sum = (key: 'cost' | 'paid') => bundles.reduce((total, each) => total + each[key], 0n)
+  const sum = (key: 'cost' | 'worth' | 'paid') =>
+    bundles.reduce((total, each) => total + each[key], 0n)
   const [cost, paid] = [sum('cost'), sum('paid')]
   expect(await bundling().balanceOf(executor)).toBe(before + paid - cost)
   expect(bundles.reduce((total, { operations }) => total + operations, 0)).toBe(arrivals.length)
@@ -186,6 +216,23 @@ test('over a day no bundle costs more than it is paid, and users pay far less th
   const percent = { paid: percentAbove(cost, paid), paidForOne: percentAbove(cost, paid + saved) }
   const told = JSON.stringify({ bundles: bundles.length, shared, repriced, percent })
   const known = arrivals.filter((at) => at > KNOWN_AFTER).length
+  if (payers === 'own tank') {
+    const booked = await database
+      .selectFrom('surpluses')
+      .select(({ fn }) => fn.sum<bigint>('amount').as('wei'))
+      .where('chain_id', '=', BigInt(bundling().chainId))
+      .where(
+        'transaction_hash',
+        'in',
+        bundles.map(({ transactionHash }) => transactionHash),
+      )
+      .executeTakeFirstOrThrow()
+    // A twenty-fifth of it is the most that returning it costs.
+    const back = (BigInt(booked.wei) * 24n) / 25n
+    const above = percentAbove(sum('worth'), paid - back)
+    expect(above, told).toBeLessThanOrEqual(5)
+    expect(percentAbove(sum('worth'), paid), told).toBeGreaterThan(above + 3)
+  }
   expect(shared, told).toBeGreaterThan(known / 2)
   expect(repriced, told).toBeLessThan(arrivals.length / 50)
   expect(percent.paidForOne - percent.paid, told).toBeGreaterThan(10)

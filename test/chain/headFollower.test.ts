@@ -1,5 +1,6 @@
 import { EventEmitter, once } from 'node:events'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createChainIdentity } from '../../src/chain/chainIdentity.js'
 import {
   type HeadEvent,
   type HeadFollower,
@@ -158,6 +159,24 @@ describe('a reorganised chain', () => {
     await refresh()
     expect(current().number).toBe(10n)
     expect(events).toHaveLength(1)
+  })
+
+  test('a development chain has gone back when its node has the newer blocks no more', async () => {
+    await node.close()
+    const chain = createChainIdentity({ chainId: 31_337, restarts: true })
+    node = createNodeClient({ urls: [anvil.url], logger: silent, chain })
+    const { refresh, events, current } = await follow(never)
+    await mine(5)
+    const snapshot = await node.request('evm_snapshot', [])
+    await mine(5)
+    await refresh()
+    await node.request('evm_revert', [snapshot])
+    await refresh()
+    expect(current().number).toBe(5n)
+    expect(events.at(-1)).toMatchObject({ head: { number: 5n }, reorgedFrom: 6n })
+    await mine(2)
+    await refresh()
+    expect(events.at(-1)).toMatchObject({ head: { number: 7n }, reorgedFrom: undefined })
   })
 })
 

@@ -2,6 +2,7 @@ import { numberToHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { broadcast } from '../../src/chain/broadcast.js'
+import { startHeadFollower } from '../../src/chain/headFollower.js'
 import { createNodeClient, type NodeClient } from '../../src/chain/nodeClient.js'
 import { NodeRpcError, NodeUnavailableError } from '../../src/chain/nodeErrors.js'
 import { requireChain } from '../../src/chain/requireChain.js'
@@ -163,6 +164,34 @@ describe('of two nodes', () => {
     await second.end()
     expect((await client.head()).number).toBe(3n)
     expect(await latest(client)).toBe(3)
+  })
+
+  test('a lower head counts where the chain has left the branch of what was served before', async () => {
+    const [first, second] = await three()
+    const client = clientOf(first, second)
+    await mine(3)
+    const snapshot = await anvil.request('evm_snapshot', [])
+    const definition = { chainId: 31_337, pollInterval: 1_000_000_000 }
+    const follower = await startHeadFollower({ node: client, definition, logger: silent })
+    cleanups.push(async () => follower.stop())
+    await mine(4)
+    expect((await follower.refresh()).number).toBe(7n)
+    await anvil.request('evm_revert', [snapshot])
+    // These are the blocks that we know: the nodes may be behind.
+    expect((await follower.refresh()).number).toBe(7n)
+    await anvil.request('evm_increaseTime', [1_000])
+    await mine(2)
+    await first.begin({ kind: 'stopped' })
+    const lower = await until(() =>
+      follower.refresh().then(
+        ({ number }) => number < 7n && number,
+        () => false,
+      ),
+    )
+    expect([lower, await latest(client)]).toEqual([5n, 5])
+    await first.end()
+    await mine(1)
+    expect((await follower.refresh()).number).toBe(6n)
   })
 
   test("a node's own trouble with one method is taken to the other, which is then asked first", async () => {

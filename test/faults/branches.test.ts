@@ -42,7 +42,8 @@ async function branchOf(blocks: number): Promise<Anvil> {
   return branch
 }
 
-async function sendAll(name: string, count: number): Promise<readonly Intent[]> {
+/** Operations that pay for themselves, with accounts that the chain has given money to. */
+async function prepareAll(name: string, count: number): Promise<readonly Intent[]> {
   const intents = intentsOf(name, count).map((each) => ({ ...each, payer: 'self' as const }))
   const ready = (intent: Intent) =>
     prepare(serving.info(), intent).then(
@@ -50,8 +51,17 @@ async function sendAll(name: string, count: number): Promise<readonly Intent[]> 
       () => false,
     )
   for (const intent of intents) await until(() => ready(intent))
+  return intents
+}
+
+async function sendPrepared(intents: readonly Intent[]): Promise<void> {
   for (const intent of intents) await until(() => send(serving.info(), intent).catch(() => false))
   sent.push(...intents)
+}
+
+async function sendAll(name: string, count: number): Promise<readonly Intent[]> {
+  const intents = await prepareAll(name, count)
+  await sendPrepared(intents)
   return intents
 }
 
@@ -91,3 +101,16 @@ test.each(lengths)(
     await expectTruth()
   },
 )
+
+test('nor where only the node on the other branch answers for a while, which is lower', async () => {
+  const intents = await prepareAll('alone, on the other branch', 2)
+  await included(serving.info(), await sendAll('alone, before', 2))
+  const branch = await branchOf(1)
+  await included(serving.info(), await sendAll('alone, on the branch that is left', 2))
+  await nodes[1]!.begin({ kind: 'elsewhere', url: branch.url })
+  await nodes[0]!.begin({ kind: 'stopped' })
+  await sendPrepared(intents)
+  await until(async () => nodes[1]!.met('eth_sendRawTransaction') > 0)
+  await Promise.all(nodes.map((node) => node.end()))
+  await expectTruth()
+})

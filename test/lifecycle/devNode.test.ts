@@ -6,6 +6,7 @@ import { fundDevAccounts } from '../../src/cli/devnet/fundDevAccounts.js'
 import { startNodeWithout } from '../support/chain/httpNode.js'
 import { startAnvil } from '../support/chain/startAnvil.js'
 import { devAccount, receiptOf } from '../support/service/devAccount.js'
+import { included, intentsOf, prepare, send } from '../support/service/intents.js'
 import { makeDataFolder, removeDataFolder, startPurser } from '../support/service/startPurser.js'
 
 const OPERATIONS = 6
@@ -70,6 +71,35 @@ test('a chain with other accounts, small blocks and no way to place code is serv
     }
   } finally {
     await Promise.all([locked.stop(), node.stop()])
+    await anvil.stop()
+    removeDataFolder(dataFolder)
+  }
+})
+
+test('a chain that a developer takes back is served from there on', async () => {
+  const dataFolder = makeDataFolder()
+  const anvil = await startAnvil()
+  try {
+    const purser = await startPurser(dataFolder, ['--rpc-url', anvil.url])
+    try {
+      const { info } = purser
+      const include = async (name: string): Promise<void> => {
+        const intents = intentsOf(name, 2)
+        for (const intent of intents) {
+          await prepare(info, intent)
+          await send(info, intent)
+        }
+        await included(info, intents)
+      }
+      await include('before')
+      const snapshot = await anvil.request('evm_snapshot', [])
+      await include('taken back')
+      await anvil.request('evm_revert', [snapshot])
+      await include('after')
+    } finally {
+      await purser.end('SIGTERM')
+    }
+  } finally {
     await anvil.stop()
     removeDataFolder(dataFolder)
   }

@@ -236,10 +236,16 @@ async function findForkPoint(
   const common = reachable.find(({ number, hash }) => current.get(number)?.hash === hash)
   if (common === newest) return { kind: 'grew', after: newest.number }
   if (common && common.number > 0n) {
-    return common === reachable[0] ? { kind: 'behind' } : { kind: 'reorg', after: common.number }
+    const lags = common === reachable[0] && !(restarts && (await isGone(node, newest)))
+    return lags ? { kind: 'behind' } : { kind: 'reorg', after: common.number }
   }
   if (newest.number - head.number > BigInt(finalityDepth)) return { kind: 'behind' }
   const oldest = indexed.findLast(({ number }) => number > 0n) ?? newest
   const below = oldest.number - 1n
   return { kind: 'reorg', after: below < head.number ? below : head.number }
+}
+
+/** Whether the chain has no such block any more: a development chain went back, as `headFollower.ts` says. */
+async function isGone(node: NodeClient, { number, hash }: ChainBlock): Promise<boolean> {
+  return (await canonicalBlocks(node, [number])).get(number)?.hash !== hash
 }

@@ -10,13 +10,15 @@ const HEAD_DEADLINE = 2_000
 /** Milliseconds for which the others are waited for when enough nodes have reported a head. */
 const LATE_PATIENCE = 500
 
+/** Milliseconds for which a lower head of another branch is not believed: a node that has the old one may be slow. */
+const BRANCH_PATIENCE = 5_000
+
 /** What one node answers to a call; undefined = nothing. */
 export type NodeReply = { readonly host: string; readonly answer: NodeAnswer | undefined }
 
 /**
  * The newest block that enough nodes have, see `agreeOnHead`. Nodes that do not have it are marked as
- * behind; all are when it is older than one agreed on before. Throws NodeUnavailableError when too few
- * nodes agree.
+ * behind; all are when `lags` says so of it. Throws NodeUnavailableError when too few nodes agree.
  */
 export async function agreedHead(pool: NodePool): Promise<Head> {
   const { nodes, quorum } = pool
@@ -36,10 +38,25 @@ export async function agreedHead(pool: NodePool): Promise<Head> {
     throw new NodeUnavailableError(
       `${voters.length} of ${nodes.length} answered with a head, and no ${quorum} agree`,
     )
-  const isOld = agreed.head.number < pool.floor
+  const isOld = lags(pool, agreed.head)
   for (const node of nodes) node.behind = isOld || !agreed.by.some((voter) => voter.node === node)
   if (!isOld) pool.floor = agreed.head.number
   return agreed.head
+}
+
+/**
+ * Whether a head is lower than one agreed on before, and the nodes that have it may only be behind. They are not where
+ * it has been another block than we know by that number for a while: the chain has left that branch, and may stay lower.
+ */
+function lags(pool: NodePool, { number, hash }: Head): boolean {
+  const known = pool.known.get(number)
+  const isLower = number < pool.floor
+  if (!isLower || known === undefined || known === hash) {
+    pool.leftSince = undefined
+    return isLower
+  }
+  pool.leftSince ??= performance.now()
+  return performance.now() - pool.leftSince < BRANCH_PATIENCE
 }
 
 /** The nodes that do not rest, or all when they are fewer than the quorum. */

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { Pool } from 'undici'
+import type { Hex } from 'viem'
 import { awake, type Rest, restAfter } from '../../base/restAfter.js'
 import type { ChainIdentity } from '../chainIdentity.js'
 import { decodeAnswers, encodeCalls, type NodeAnswer, type NodeCall } from '../jsonRpc.js'
@@ -44,6 +45,10 @@ export type NodePool = {
   readonly onExchange: ((exchange: NodeExchange) => void) | undefined
   /** The highest number agreed on: what was validated may rest on it. */
   floor: bigint
+  /** Hashes of the chain's last blocks, by number, as they were followed. */
+  known: ReadonlyMap<bigint, Hex>
+  /** Time (as `performance.now()`) since which the nodes agree on a lower head of another branch; undefined = they do not. */
+  leftSince: number | undefined
   closed: boolean
 }
 
