@@ -30,7 +30,7 @@ type CommandTerms = {
   readonly columns?: string
   /** An item of a list as a row, where names do not say it. */
   readonly row?: (item: never) => object
-  readonly print?: (answer: never) => void
+  readonly print?: (answer: never, config: Config) => void
 }
 
 /** The commands of a group: how each differs from its route, and what all of them need. */
@@ -105,7 +105,7 @@ function defineRoute(group: Command, route: Route, name: string, terms: GroupTer
       throw explained(error, [...query, ...body], { ...flags, [subject ?? '']: id }, group.name())
     })
     if (flags.json !== undefined) console.log(JSON.stringify(answer, undefined, 2))
-    else if (own.print !== undefined) own.print(answer as never)
+    else if (own.print !== undefined) own.print(answer as never, config)
     else {
       printAnswer(answer as Members, { ...own, group: group.name(), command: name, id })
       // Nothing found is often the wrong database. A script needs no such hint.
@@ -238,6 +238,7 @@ const flagNames: Readonly<Record<string, string>> = {
 /** The help of members that their name and schema do not explain. */
 const helps: Readonly<Record<string, string>> = {
   name: 'for people',
+  email: 'used to sign in',
   url: 'the receiver',
   webhookUrl: 'what is called',
   payload: 'extended: also send the operation',

@@ -1,4 +1,4 @@
-type Camel<Text extends string> = Text extends `${infer Head}_${infer Tail}`
+export type Camel<Text extends string> = Text extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`
   : Text
 
@@ -16,4 +16,9 @@ export function camelCased<Row extends object>(row: Row): CamelCased<Row> {
     column === 'chain_id' ? Number(value) : value,
   ])
   return Object.fromEntries(entries) as CamelCased<Row>
+}
+
+/** The column of a member: `userOpHash` is `user_op_hash`. */
+export function snakeCased(member: string): string {
+  return member.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }

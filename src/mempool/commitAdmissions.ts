@@ -15,8 +15,8 @@ import {
   readFacts,
 } from './pool/admissionFacts.js'
 import { countApp, countPool, lockPool, scopeNames, sumPaymaster } from './pool/bounds.js'
-import { delegatingOperations, type OperationState, offerOf } from './pool/operations.js'
-import { displaceOperations, putOperations } from './pool/putOperations.js'
+import { delegatingOperations, type OperationState } from './pool/operations.js'
+import { displaceOperations, offerOf, putOperations } from './pool/putOperations.js'
 import { countReputations, type EntityFacts, readEntityFacts } from './pool/reputations.js'
 import {
   type Admission,

@@ -6,8 +6,7 @@ import { type AdmissionDecision, displacement, type Occupancy } from './decideAd
 import type { PooledOperation, PoolSlot } from './pool/admissionFacts.js'
 import { scopeNames } from './pool/bounds.js'
 import type { OperationState } from './pool/operations.js'
-import { type NewOperation, offerOf } from './pool/operations.js'
-import type { DisplacedState } from './pool/putOperations.js'
+import { type DisplacedState, type NewOperation, offerOf } from './pool/putOperations.js'
 
 export type Admission = {
   readonly entry: Omit<NewOperation, 'counted'>

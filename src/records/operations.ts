@@ -1,5 +1,7 @@
-import { type RawBuilder, type Selectable, sql } from 'kysely'
+import { type Nullable, type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Address, Hex } from 'viem'
+import { z } from 'zod'
+import { type Camel, snakeCased } from '../db/camelCased.js'
 import type { Database } from '../db/database.js'
 import {
   allOf,
@@ -13,30 +15,58 @@ import {
 import type { Schema } from '../db/schema.generated.js'
 import { isUuid } from '../db/uuid.js'
 import type { OperationState } from '../mempool/pool/operations.js'
+import { address, hash, id, time, wei } from '../tenants/schemas.js'
 
-/** A row of a list of operations. */
-export type ListedOperation = Pick<
-  Selectable<Schema['operations']>,
-  | 'chain_id'
-  | 'hash'
-  | 'entry_point'
-  | 'app_id'
-  | 'key_id'
-  | 'sender'
-  | 'nonce'
-  | 'paymaster'
-  | 'state'
-  | 'reason_code'
-  | 'reason'
-  | 'prefund'
-  | 'received_at'
-  | 'updated_at'
-> & {
-  /** Null while it is not included; so are the others. */
-  readonly success: boolean | null
-  readonly actual_gas_cost: bigint | null
-  readonly transaction_hash: Hex | null
+/** A row of a list of operations. A member is the column of that name, or of `otherColumns`, of the operation. */
+export const listedOperation = z.object({
+  chainId: z.int(),
+  userOpHash: hash,
+  entryPoint: address,
+  appId: id,
+  /** The key that sent it; null where none did. */
+  keyId: id.nullable(),
+  sender: address,
+  nonce: z.string(),
+  paymaster: address.nullable(),
+  state: z.enum(['pooled', 'bundled', 'included', 'dropped', 'replaced']),
+  /** The code and the reason with which it was dropped or replaced. */
+  code: z.string().nullable(),
+  reason: z.string().nullable(),
+  /** What it may cost at most, and what it cost. */
+  maxCost: wei,
+  actualCost: wei.nullable(),
+  /** Whether its call succeeded; null while it is not included. */
+  success: z.boolean().nullable(),
+  transactionHash: hash.nullable(),
+  receivedAt: time,
+  updatedAt: time,
+})
+
+const otherColumns = {
+  userOpHash: sql`o.hash`,
+  code: sql`o.reason_code`,
+  maxCost: sql`o.prefund`,
+  actualCost: sql`i.actual_gas_cost`,
+  success: sql`i.success`,
+  transactionHash: sql`i.transaction_hash`,
 }
+
+const listedColumns = sql.join(
+  Object.keys(listedOperation.shape).map(
+    (member) =>
+      otherColumns[member as keyof typeof otherColumns] ?? sql.ref(`o.${snakeCased(member)}`),
+  ),
+)
+
+type Stored = Selectable<Schema['operations']>
+
+export type ListedOperation = {
+  readonly [Name in keyof Stored as Camel<Name> extends keyof typeof listedOperation.shape
+    ? Name
+    : Name & ('hash' | 'reason_code' | 'prefund')]: Stored[Name]
+} & Nullable<
+  Pick<Selectable<Schema['inclusions']>, 'success' | 'actual_gas_cost' | 'transaction_hash'>
+>
 
 /** What became of an operation: `failed` = included, and its call reverted; a replaced one counts as dropped. */
 type OutcomeFilter = 'inFlight' | 'included' | 'failed' | 'dropped'
@@ -117,10 +147,6 @@ export async function listOperations(
   const page = toPage(rows, limit, cursorOf)
   return edge === undefined || page.next !== undefined ? page : { ...page, next: cursorOf(edge) }
 }
-
-const listedColumns = sql`o.chain_id, o.hash, o.entry_point, o.app_id, o.key_id, o.sender, o.nonce,
-  o.paymaster, o.state, o.reason_code, o.reason, o.prefund, o.received_at, o.updated_at,
-  i.success, i.actual_gas_cost, i.transaction_hash`
 
 const withInclusion = sql`left join inclusions i
   on i.chain_id = o.chain_id and i.user_op_hash = o.hash`

@@ -4,7 +4,7 @@ import type { AuditChange } from './audit.js'
 import { generateAuthToken, hashCredential } from './credential.js'
 import {
   changeRow,
-  findRow,
+  findShown,
   insertRow,
   listRows,
   resource,
@@ -35,9 +35,8 @@ export function listAccounts(db: Database): Promise<Account[]> {
 }
 
 /** An account, also a revoked one. */
-export async function findAccount(db: Database, id: string): Promise<Account | undefined> {
-  const row = await findRow(db, accounts, { id })
-  return row && showRow(accounts, row)
+export function findAccount(db: Database, id: string): Promise<Account | undefined> {
+  return findShown(db, accounts, { id })
 }
 
 /** Creates an account with its first token. */

@@ -8,11 +8,11 @@ import type { KeyRestrictions } from './keyOwner.js'
 import { quotas } from './quotas.js'
 import {
   findRow,
+  findShown,
   insertRow,
   listRows,
   resource,
   revokeRow,
-  showRow,
   updateRow,
 } from './resource.js'
 import { route } from './route.js'
@@ -64,9 +64,8 @@ export function listKeys(db: Database, appId?: string): Promise<Key[]> {
 }
 
 /** A key of the app, also a revoked one. */
-async function findKey(db: Database, app_id: string, id: string): Promise<Key | undefined> {
-  const row = await findRow(db, keys, { app_id, id })
-  return row && showRow(keys, row)
+function findKey(db: Database, app_id: string, id: string): Promise<Key | undefined> {
+  return findShown(db, keys, { app_id, id })
 }
 
 /** The app of a key, for commands that do not know it. */

@@ -1,6 +1,14 @@
-import { type Insertable, type RawBuilder, type Selectable, sql, type Updateable } from 'kysely'
+import {
+  type Insertable,
+  isExpression,
+  type RawBuilder,
+  type Selectable,
+  sql,
+  type Updateable,
+} from 'kysely'
 import type { z } from 'zod'
 import { TenantLimitError } from '../base/errors/limitErrors.js'
+import { snakeCased } from '../db/camelCased.js'
 import type { Database } from '../db/database.js'
 import type { Schema } from '../db/schema.generated.js'
 import { isUuid } from '../db/uuid.js'
@@ -13,15 +21,21 @@ type Table =
   | 'apps'
   | 'auth_tokens'
   | 'event_subscriptions'
+  | 'funds'
   | 'invitations'
   | 'keys'
   | 'policies'
+  | 'sessions'
+  | 'tanks'
+  | 'users'
   | 'webhooks'
 
 type Stored<Name extends Table> = Selectable<Schema[Name]> & { readonly id: string }
 
-/** Columns with their values; null = the column is null. */
-type Where<Name extends Table> = Partial<Selectable<Schema[Name]>>
+/** Columns with their values; null = the column is null; SQL = what follows the column: `> now()`. */
+type Where<Name extends Table> = OrSql<Partial<Selectable<Schema[Name]>>>
+
+type OrSql<Row> = { readonly [Column in keyof Row]: Row[Column] | RawBuilder<unknown> }
 
 /**
  * A resource of the administration. Each change of a row is made with its entry in the audit log, whose `before` and
@@ -33,8 +47,12 @@ export type Resource<Name extends Table, Shown extends z.ZodObject> = {
   readonly table: Name
   /** What answers and the audit log show of a row; no secret. A member is the column of that name. */
   readonly shown: Shown
-  /** Members whose column has another name. */
-  readonly columns?: Readonly<Record<string, keyof Stored<Name> & string>>
+  /** Members whose column has another name, or that follow from a row. */
+  readonly columns?: Readonly<
+    Record<string, (keyof Stored<Name> & string) | ((row: Stored<Name>) => unknown)>
+  >
+  /** Of its lists; absent = the oldest first. */
+  readonly order?: RawBuilder<unknown>
   readonly limit?: {
     readonly of: 'account' | 'app'
     /** The most rows of an owner. */
@@ -57,8 +75,8 @@ export function showRow<Name extends Table, Shown extends z.ZodObject>(
   row: Stored<Name>,
 ): Row<Shown> {
   const members = Object.keys(shown.shape).map((member) => {
-    const column = member.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-    return [member, row[(columns?.[member] ?? column) as keyof Stored<Name>]]
+    const column = columns?.[member] ?? snakeCased(member)
+    return [member, typeof column === 'function' ? column(row) : row[column as keyof Stored<Name>]]
   })
   return Object.fromEntries(members) as Row<Shown>
 }
@@ -68,18 +86,38 @@ export async function findRow<Name extends Table>(
   db: Database,
   { table }: { readonly table: Name },
   where: Where<Name>,
+  lock = sql``,
 ): Promise<Stored<Name> | undefined> {
-  return (await selectRows(db, table, where, sql``))[0]
+  return (await selectRows(db, table, where, lock))[0]
 }
 
-/** Rows as they are shown, the oldest first. */
+/** A row as it is shown; undefined = there is no such row. */
+export async function findShown<Name extends Table, Shown extends z.ZodObject>(
+  db: Database,
+  kind: Resource<Name, Shown>,
+  where: Where<Name>,
+  lock?: RawBuilder<unknown>,
+): Promise<Row<Shown> | undefined> {
+  const row = await findRow(db, kind, where, lock)
+  return row && showRow(kind, row)
+}
+
+/** Rows as they are shown, in the order of the kind. */
 export async function listRows<Name extends Table, Shown extends z.ZodObject>(
   db: Database,
   kind: Resource<Name, Shown>,
   where: Where<Name>,
 ): Promise<Row<Shown>[]> {
-  const rows = await selectRows(db, kind.table, where, sql`order by created_at, id`)
-  return rows.map((row) => showRow(kind, row))
+  return (await findRows(db, kind, where)).map((row) => showRow(kind, row))
+}
+
+/** Rows in the order of the kind. */
+export function findRows<Name extends Table>(
+  db: Database,
+  { table, order = sql`created_at, id` }: Pick<Resource<Name, z.ZodObject>, 'table' | 'order'>,
+  where: Where<Name>,
+): Promise<Stored<Name>[]> {
+  return selectRows(db, table, where, sql`order by ${order}`)
 }
 
 async function selectRows<Name extends Table>(
@@ -87,14 +125,13 @@ async function selectRows<Name extends Table>(
   table: Name,
   where: Where<Name>,
   tail: RawBuilder<unknown>,
-): Promise<readonly Stored<Name>[]> {
+): Promise<Stored<Name>[]> {
   const conditions = [sql`true`]
   for (const [column, value] of Object.entries(where)) {
-    // PostgreSQL refuses to compare an id with anything but a UUID.
-    if (value !== null && /^(.+_)?id$/.test(column) && !isUuid(String(value))) return []
-    conditions.push(
-      value === null ? sql`${sql.ref(column)} is null` : sql`${sql.ref(column)} = ${value}`,
-    )
+    // PostgreSQL refuses to compare an id with anything but a UUID; that of a chain is a number.
+    if (typeof value === 'string' && /^(.+_)?id$/.test(column) && !isUuid(value)) return []
+    const condition = value === null ? sql`is null` : isExpression(value) ? value : sql`= ${value}`
+    conditions.push(sql`${sql.ref(column)} ${condition}`)
   }
   const { rows } = await sql<Stored<Name>>`select * from ${sql.table(table)}
     where ${sql.join(conditions, sql` and `)} ${tail}`.execute(db)
@@ -103,19 +140,19 @@ async function selectRows<Name extends Table>(
 
 /**
  * Stores a row. The owner is locked until the transaction ends, so that rows that are made at the same time count.
- * undefined = there is no such live owner. Throws TenantLimitError.
+ * undefined = there is no such live owner; a kind without limit has none, nor has a row whose owner is null. Throws TenantLimitError.
  */
 export async function insertRow<Name extends Table, Shown extends z.ZodObject>(
   { trx, record }: AuditChange,
   kind: Resource<Name, Shown>,
-  values: Insertable<Schema[Name]>,
+  values: OrSql<Insertable<Schema[Name]>>,
   { action = 'create', most = kind.limit?.most }: { action?: string; most?: number } = {},
 ): Promise<Row<Shown> | undefined> {
   const { limit } = kind
-  if (limit !== undefined && most !== undefined) {
-    const column = `${limit.of}_id`
-    const owner = String((values as Readonly<Record<string, unknown>>)[column])
-    if (!(await lockOwner(trx, limit.of, owner))) return undefined
+  const column = `${limit?.of}_id`
+  const owner = (values as Readonly<Record<string, unknown>>)[column]
+  if (limit !== undefined && most !== undefined && owner !== null) {
+    if (!(await lockOwner(trx, limit.of, String(owner)))) return undefined
     const { rows } = await sql<{ count: number }>`select count(*)::integer as count
       from ${sql.table(kind.table)}
       where ${sql.ref(column)} = ${owner} and ${limit.counted ?? sql`true`}`.execute(trx)

@@ -5,8 +5,7 @@ import { InvalidFieldError } from '../base/errors/restErrors.js'
 import type { Role } from '../base/vocabulary.js'
 import type { Database } from '../db/database.js'
 import type { Actor, AuditChange } from './audit.js'
-import type { SessionUser } from './people/sessions.js'
-import type { Visitor } from './people/signIn.js'
+import type { SessionUser, Visitor } from './people/sessions.js'
 import { paramsOf } from './schemas.js'
 
 /**

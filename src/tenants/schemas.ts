@@ -68,32 +68,6 @@ export const email = z.string().max(254)
 /** As it is sent; what a new one must be is said by `requireGoodPassword`. */
 export const password = z.string().min(1).max(512)
 
-export const user = z.object({
-  id,
-  email,
-  name: z.string(),
-  isOperator: z.boolean(),
-  hasPassword: z.boolean(),
-  createdAt: time,
-  disabledAt: time.nullable(),
-})
-export const session = z.object({
-  id,
-  createdAt: time,
-  /** The last request, to the minute. */
-  seenAt: time,
-  expiresAt: time,
-  ip: z.string().nullable(),
-  agent: z.string().nullable(),
-})
-export const member = z.object({
-  userId: id,
-  email,
-  name: z.string(),
-  role,
-  createdAt: time,
-  disabledAt: time.nullable(),
-})
 export const signingSecret = z.object({ signingSecret: z.string() })
 
 export const auditEntry = z.object({

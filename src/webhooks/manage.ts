@@ -6,7 +6,7 @@ import type { NetworkGuard } from '../base/outbound/networkGuard.js'
 import type { Database } from '../db/database.js'
 import type { Schema } from '../db/schema.generated.js'
 import type { Actor } from '../tenants/audit.js'
-import { findRow, resource } from '../tenants/resource.js'
+import { findRow, findRows, resource } from '../tenants/resource.js'
 import { routesOn } from '../tenants/route.js'
 import { done, id, listOf, signingSecret } from '../tenants/schemas.js'
 import { createReceivers, MAX_PER_APP, requireCallable, type WebhooksContext } from './receivers.js'
@@ -59,15 +59,7 @@ export const webhooks = resource({
 export type Webhooks = ReturnType<typeof createWebhooks>
 
 export function createWebhooks(context: WebhooksContext) {
-  const {
-    create,
-    update,
-    list,
-    get,
-    signingSecret,
-    rotateSecret,
-    delete: remove,
-  } = createReceivers(webhooks, context)
+  const { create, update, ...receivers } = createReceivers(webhooks, context)
   /** Changes settings, or whether it is active. */
   const change = (
     appId: string,
@@ -79,6 +71,7 @@ export function createWebhooks(context: WebhooksContext) {
       return { ...toColumns(settings), ...(active !== undefined && { active }) }
     })
   return {
+    ...receivers,
     /**
      * Registers a webhook, active at once. Throws InvalidParamsError for a URL that would never be
      * called, and TenantLimitError.
@@ -97,17 +90,11 @@ export function createWebhooks(context: WebhooksContext) {
       })
       return receiver
     },
-    list,
-    get,
-    /** The API must never answer it, because its callers need not own the endpoint. */
-    signingSecret,
-    rotateSecret,
     change,
     /** Sets whether it is active; false = there is no such webhook. */
     async update(appId: string, webhookId: string, active: boolean): Promise<boolean> {
       return (await change(appId, webhookId, { active })) !== undefined
     },
-    delete: remove,
   }
 }
 
@@ -139,13 +126,7 @@ function checkUrl(text: string, requestType: RequestType, guard: NetworkGuard): 
 
 /** The webhooks of an app that are asked, the oldest first. */
 export function listActiveWebhooks(db: Database, appId: string): Promise<StoredWebhook[]> {
-  return db
-    .selectFrom('webhooks')
-    .selectAll()
-    .where('app_id', '=', appId)
-    .where('active', '=', true)
-    .orderBy('created_at')
-    .execute()
+  return findRows(db, webhooks, { app_id: appId, active: true })
 }
 
 /** A webhook of the app; undefined = the app has no such one. */
@@ -206,10 +187,8 @@ export const webhookRoutes = [
     role: 'developer',
     status: 201,
     answer: signingSecret,
-    async run({ context, caller, app, params }) {
-      const secret = await context.webhooks(caller.actor).rotateSecret(app.id, params.webhookId)
-      return secret === undefined ? undefined : { signingSecret: secret }
-    },
+    run: ({ context, caller, app, params }) =>
+      context.webhooks(caller.actor).rotateSecret(app.id, params.webhookId),
   }),
   route('DELETE /apps/{appId}/webhooks/{webhookId}', {
     command: 'delete',

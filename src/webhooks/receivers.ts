@@ -10,10 +10,10 @@ import {
   changeRow,
   deleteRow,
   findRow,
+  findShown,
   insertRow,
   listRows,
   type Resource,
-  showRow,
   updateRow,
 } from '../tenants/resource.js'
 import type { Row } from '../tenants/schemas.js'
@@ -63,29 +63,33 @@ export function createReceivers<Table extends ReceiverTable, Shown extends z.Zod
     list: (appId: string): Promise<readonly Row<Shown>[]> =>
       listRows(database, kind, { app_id: appId } as Partial<Selectable<Schema[Table]>>),
 
-    async get(appId: string, id: string): Promise<Row<Shown> | undefined> {
-      const row = await findRow(database, kind, where(appId, id))
-      return row && showRow(kind, row)
-    },
+    get: (appId: string, id: string): Promise<Row<Shown> | undefined> =>
+      findShown(database, kind, where(appId, id)),
 
     update: (appId: string, id: string, columns: Parameters<typeof updateRow<Table, Shown>>[3]) =>
       audited(database, actor, (change) => updateRow(change, kind, where(appId, id), columns)),
 
-    /** The secret `whsec_…` by which the receiver verifies our requests. */
+    /**
+     * The secret `whsec_…` by which the receiver verifies our requests. The API must never answer that of a webhook
+     * again, because its callers need not own the endpoint.
+     */
     async signingSecret(appId: string, id: string): Promise<string | undefined> {
       const row = await findRow<ReceiverTable>(database, kind, where(appId, id))
       return row && decryptSecret(masterKey, SECRET_PURPOSE, row.secret)
     },
 
     /** Makes a new secret; the old one signs too for 24 h. */
-    rotateSecret: (appId: string, id: string): Promise<string | undefined> =>
+    rotateSecret: (
+      appId: string,
+      id: string,
+    ): Promise<{ readonly signingSecret: string } | undefined> =>
       audited(database, actor, (change) =>
         changeRow(change, kind, where(appId, id), 'rotate_secret', async () => {
           const secret = newSecret()
           await sql`update ${sql.table(kind.table)}
             set previous_secret = secret, previous_secret_until = ${new Date(Date.now() + OVERLAP)},
               secret = ${seal(secret)}, updated_at = now() where id = ${id}`.execute(change.trx)
-          return { after: secret }
+          return { after: { signingSecret: secret } }
         }),
       ),
 

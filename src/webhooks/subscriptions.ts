@@ -62,15 +62,9 @@ const delivery = z.object({
 export type Subscriptions = ReturnType<typeof createSubscriptions>
 
 export function createSubscriptions(context: WebhooksContext) {
-  const {
-    create,
-    update,
-    list,
-    get,
-    rotateSecret,
-    delete: remove,
-  } = createReceivers(subscriptions, context)
+  const { create, update, ...receivers } = createReceivers(subscriptions, context)
   return {
+    ...receivers,
     /**
      * Creates one. Throws InvalidParamsError for a URL that would never be called, and
      * TenantLimitError.
@@ -83,8 +77,6 @@ export function createSubscriptions(context: WebhooksContext) {
       const made = await create(appId, { url, event_types: requireTypes(eventTypes) })
       return { subscription: made.receiver, signingSecret: made.signingSecret }
     },
-    list,
-    get,
     /** Changes a subscription; one that is made active again begins with a clean record. */
     change: (
       appId: string,
@@ -99,8 +91,6 @@ export function createSubscriptions(context: WebhooksContext) {
         ...(active !== undefined && { active }),
         ...(active === true && { failing_since: null, disabled_reason: null }),
       })),
-    rotateSecret,
-    delete: remove,
     /** Delivers stored events again; returns their number. */
     replay: (appId: string, id: string, choice: Replay): Promise<number | undefined> =>
       audited(context.database, context.actor, (change) =>
@@ -197,13 +187,8 @@ export const subscriptionRoutes = [
     role: 'developer',
     status: 201,
     answer: signingSecret,
-    async run(request) {
-      const { context, caller, app, params } = request
-      const secret = await context
-        .subscriptions(caller.actor)
-        .rotateSecret(app.id, params.subscriptionId)
-      return secret === undefined ? undefined : { signingSecret: secret }
-    },
+    run: ({ context, caller, app, params }) =>
+      context.subscriptions(caller.actor).rotateSecret(app.id, params.subscriptionId),
   }),
   route('POST /apps/{appId}/subscriptions/{subscriptionId}/replay', {
     command: 'replay',

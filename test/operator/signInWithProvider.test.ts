@@ -3,12 +3,8 @@ import { get, type IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createAccount } from '../../src/tenants/accounts.js'
 import { audited, listAudit } from '../../src/tenants/audit.js'
-import {
-  createUser,
-  findUserByEmail,
-  listUsers,
-  updateUser,
-} from '../../src/tenants/people/users.js'
+import { createUser, findUserByEmail, users } from '../../src/tenants/people/users.js'
+import { listRows, updateRow } from '../../src/tenants/resource.js'
 import { testActor } from '../support/actor.js'
 import { type PublicChain, startPublicChain } from '../support/chain/publicChain.js'
 import { useDatabase } from '../support/database/database.js'
@@ -173,18 +169,20 @@ test.each([
         passwordHash: null,
       }),
     )
-  const before = await listUsers(database)
+  const before = await listRows(database, users, {})
   provider.people.set('mallory', claims)
   const { problem, back } = await enter('mallory')
   expect(problem).toBe('unknown')
   expect(cookiesOf(back)).not.toMatch(/\bpurser=/)
-  expect(await listUsers(database)).toEqual(before)
+  expect(await listRows(database, users, {})).toEqual(before)
 })
 
 test('who is disabled stays outside', async () => {
   provider.people.set('cy-1', { email: 'cy@company.example', email_verified: true })
   const { user } = await sessionOf((await enter('cy-1')).back)
-  await updateUser(external().database, user.id, { disabledAt: new Date() })
+  await audited(external().database, testActor, (change) =>
+    updateRow(change, users, { id: user.id }, { disabled_at: new Date() }),
+  )
   expect((await enter('cy-1')).problem).toBe('unknown')
 })
 

@@ -272,7 +272,7 @@ test('a process that is killed while it delivers loses nothing', async () => {
 test('while a secret is changed both sign', async () => {
   const { got, url } = await receiver()
   const { subscription, signingSecret } = await subscribe(url)
-  const renewed = (await subscriptions.rotateSecret(appId, subscription.id)) ?? ''
+  const renewed = (await subscriptions.rotateSecret(appId, subscription.id))?.signingSecret ?? ''
   await emit({})
   deliver()
   await ended(subscription.id)

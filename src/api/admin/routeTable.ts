@@ -2,6 +2,9 @@ import { budgetRoutes, policyRoutes } from '../../paymaster/policy/managePolicie
 import { accountRoutes } from '../../tenants/accounts.js'
 import { appRoutes } from '../../tenants/apps.js'
 import { authTokenRoutes } from '../../tenants/authTokens.js'
+import { invitationRoutes } from '../../tenants/people/invitations.js'
+import { memberRoutes } from '../../tenants/people/members.js'
+import { userRoutes } from '../../tenants/people/users.js'
 import type { Route } from '../../tenants/route.js'
 import { webhookRoutes } from '../../webhooks/manage.js'
 import { subscriptionRoutes } from '../../webhooks/subscriptions.js'
@@ -19,7 +22,7 @@ import {
   spendRoutes,
   streamRoutes,
 } from './routes/overview.js'
-import { memberRoutes, sessionRoutes, userRoutes } from './routes/people.js'
+import { sessionRoutes } from './routes/sessions.js'
 import { policyTrialRoutes } from './routes/policyTrials.js'
 import { rehearsalRoutes } from './routes/rehearsals.js'
 import { refusalRoutes } from './routes/refusals.js'
@@ -51,6 +54,7 @@ export const routes: readonly Route<AdminContext>[] = [
   ...sessionRoutes,
   ...userRoutes,
   ...memberRoutes,
+  ...invitationRoutes,
   ...authTokenRoutes,
   ...simulateRoutes,
   ...searchRoutes,

@@ -2,7 +2,8 @@ import { sql } from 'kysely'
 import type { Address, Hex } from 'viem'
 import type { Transaction, TransactionExecutor } from '../../db/database.js'
 import { type Scope, scopeNames } from './bounds.js'
-import type { NewOperation, OperationState } from './operations.js'
+import type { OperationState } from './operations.js'
+import type { NewOperation } from './putOperations.js'
 import { nonceKeyUnit } from './successors.js'
 
 /** The facts of a live operation by which another one may replace it. */

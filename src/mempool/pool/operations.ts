@@ -14,11 +14,6 @@ import { dropSuccessors } from './successors.js'
 
 export type OperationState = Schema['operations']['state']
 
-/** The fees that are paid for an operation: those that we grant it, else its own. */
-export function offerOf({ offer, operation }: Pick<NewOperation, 'offer' | 'operation'>): Fees {
-  return offer ?? operation
-}
-
 /** An operation with its state. Times are the database's. */
 export type StoredOperation = {
   readonly hash: Hex
@@ -57,36 +52,6 @@ export type FirstValidation = {
   readonly contextSize: number
   /** Absent where nobody looked. */
   readonly before?: StateBefore | undefined
-}
-
-export type NewOperation = {
-  readonly chainId: number
-  readonly hash: Hex
-  readonly entryPoint: Address
-  readonly appId: string
-  /** The key that sent it; absent where none did. */
-  readonly keyId?: string | undefined
-  readonly operation: Operation
-  /** Fees per gas that are paid for it; absent = its own fees. */
-  readonly offer?: Fees
-  /** wei */
-  readonly prefund: bigint
-  /** wei per gas: the highest price that is sure to be paid for all its gas */
-  readonly assuredPrice: bigint
-  /** Unix seconds; 0 = no end. */
-  readonly validUntil: number
-  /** Its last block; 0 = no end. */
-  readonly validUntilBlock: bigint
-  /** Undefined where the sender exists. */
-  readonly factory: Address | undefined
-  /** Entities whose reputation counts this operation. */
-  readonly counted: readonly Address[]
-  readonly seenBlock: bigint
-  /** EntryPoint.mostCharged, in gas. */
-  readonly mostCharged: bigint | undefined
-  /** The number of operations that its preVerificationGas shares a bundle with, itself included. */
-  readonly sharedBy: number
-  readonly firstValidation: FirstValidation | undefined
 }
 
 /** An operation that leaves the pool, with the reason. */

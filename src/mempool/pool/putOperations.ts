@@ -1,12 +1,14 @@
 import { sql } from 'kysely'
-import type { Hex } from 'viem'
+import type { Address, Hex } from 'viem'
 import type { Database, TransactionExecutor } from '../../db/database.js'
 import type { DropCode } from '../../db/dropCode.js'
 import { inTransaction } from '../../db/inTransaction.js'
 import { toJson } from '../../db/json.js'
 import type { Schema } from '../../db/schema.generated.js'
+import type { Fees } from '../../erc4337/fees.js'
+import type { Operation } from '../../erc4337/operation.js'
 import { forgetBounds, lockPool } from './bounds.js'
-import { type NewOperation, offerOf } from './operations.js'
+import type { FirstValidation } from './operations.js'
 
 /** The state of an operation when a transaction of admissions ends. */
 export type DisplacedState = {
@@ -28,6 +30,42 @@ export async function displaceOperations(
     from jsonb_to_recordset(${JSON.stringify(list)}::jsonb)
       as d(hash text, state text, code text, reason text)
     where o.chain_id = ${chainId} and o.hash = d.hash and o.state = 'pooled'`.execute(trx)
+}
+
+/** An operation to store: a column that it gives is a member here and a row of `columns`. */
+export type NewOperation = {
+  readonly chainId: number
+  readonly hash: Hex
+  readonly entryPoint: Address
+  readonly appId: string
+  /** The key that sent it; absent where none did. */
+  readonly keyId?: string | undefined
+  readonly operation: Operation
+  /** Fees per gas that are paid for it; absent = its own fees. */
+  readonly offer?: Fees
+  /** wei */
+  readonly prefund: bigint
+  /** wei per gas: the highest price that is sure to be paid for all its gas */
+  readonly assuredPrice: bigint
+  /** Unix seconds; 0 = no end. */
+  readonly validUntil: number
+  /** Its last block; 0 = no end. */
+  readonly validUntilBlock: bigint
+  /** Undefined where the sender exists. */
+  readonly factory: Address | undefined
+  /** Entities whose reputation counts this operation. */
+  readonly counted: readonly Address[]
+  readonly seenBlock: bigint
+  /** EntryPoint.mostCharged, in gas. */
+  readonly mostCharged: bigint | undefined
+  /** The number of operations that its preVerificationGas shares a bundle with, itself included. */
+  readonly sharedBy: number
+  readonly firstValidation: FirstValidation | undefined
+}
+
+/** The fees that are paid for an operation: those that we grant it, else its own. */
+export function offerOf({ offer, operation }: Pick<NewOperation, 'offer' | 'operation'>): Fees {
+  return offer ?? operation
 }
 
 /** An operation to store, and its state when the transaction ends. */

@@ -2,6 +2,7 @@ import { type Selectable, sql } from 'kysely'
 import type { Address } from 'viem'
 import type { Database, Transaction } from '../../db/database.js'
 import type { Schema } from '../../db/schema.generated.js'
+import { findRow, findRows } from '../../tenants/resource.js'
 
 /** The means by which an app pays on a chain. */
 export type FundMode = Schema['funds']['mode']
@@ -9,37 +10,24 @@ export type FundMode = Schema['funds']['mode']
 /** The means by which an app pays on a chain, the same for every EntryPoint. */
 export type StoredFund = Selectable<Schema['funds']>
 
+const funds = { table: 'funds' } as const
+
 export function findFund(
   db: Database,
   appId: string,
   chainId: number,
 ): Promise<StoredFund | undefined> {
-  return db
-    .selectFrom('funds')
-    .selectAll()
-    .where('app_id', '=', appId)
-    .where('chain_id', '=', BigInt(chainId))
-    .executeTakeFirst()
+  return findRow(db, funds, { app_id: appId, chain_id: BigInt(chainId) })
 }
 
 /** All funds of a chain. */
 export function listFunds(db: Database, chainId: number): Promise<StoredFund[]> {
-  return db
-    .selectFrom('funds')
-    .selectAll()
-    .where('chain_id', '=', BigInt(chainId))
-    .orderBy('created_at')
-    .execute()
+  return findRows(db, funds, { chain_id: BigInt(chainId) })
 }
 
 /** All funds of an app. */
 export function listFundsOfApp(db: Database, appId: string): Promise<StoredFund[]> {
-  return db
-    .selectFrom('funds')
-    .selectAll()
-    .where('app_id', '=', appId)
-    .orderBy('chain_id')
-    .execute()
+  return findRows(db, { ...funds, order: sql`chain_id` }, { app_id: appId })
 }
 
 type FundChange = {

@@ -2,7 +2,7 @@ import type { Insertable, Selectable } from 'kysely'
 import type { Address } from 'viem'
 import type { Database } from '../../db/database.js'
 import type { Schema } from '../../db/schema.generated.js'
-import { isUuid } from '../../db/uuid.js'
+import { findRow, findRows } from '../../tenants/resource.js'
 import type { Payer } from './reservations.js'
 
 /** The use of a tank: `gas` pays for operations as a gift, `token` takes tokens for it. */
@@ -12,6 +12,8 @@ export type TankKind = Schema['tanks']['kind']
 export type StoredTank = Selectable<Schema['tanks']>
 type NewTank = Omit<Insertable<Schema['tanks']>, 'id' | 'created_at'>
 
+const tanks = { table: 'tanks' } as const
+
 export function findTank(
   db: Database,
   appId: string | null,
@@ -19,14 +21,8 @@ export function findTank(
   entryPoint: Address,
   kind: TankKind,
 ): Promise<StoredTank | undefined> {
-  return db
-    .selectFrom('tanks')
-    .selectAll()
-    .where((eb) => (appId === null ? eb('app_id', 'is', null) : eb('app_id', '=', appId)))
-    .where('chain_id', '=', BigInt(chainId))
-    .where('entry_point', '=', entryPoint)
-    .where('kind', '=', kind)
-    .executeTakeFirst()
+  const place = { app_id: appId, chain_id: BigInt(chainId), entry_point: entryPoint, kind }
+  return findRow(db, tanks, place)
 }
 
 /** Stores the tank and returns it, or the one that its app has there already. */
@@ -63,12 +59,7 @@ export function replaceTank(
 
 /** All tanks of a chain. */
 export function listTanks(db: Database, chainId: number): Promise<StoredTank[]> {
-  return db
-    .selectFrom('tanks')
-    .selectAll()
-    .where('chain_id', '=', BigInt(chainId))
-    .orderBy('created_at')
-    .execute()
+  return findRows(db, tanks, { chain_id: BigInt(chainId) })
 }
 
 /** The kind of this paymaster; undefined = it is no tank of ours. */
@@ -78,24 +69,13 @@ export async function kindOfTank(
   entryPoint: Address,
   address: Address,
 ): Promise<TankKind | undefined> {
-  const row = await db
-    .selectFrom('tanks')
-    .select('kind')
-    .where('chain_id', '=', BigInt(chainId))
-    .where('entry_point', '=', entryPoint)
-    .where('address', '=', address)
-    .executeTakeFirst()
-  return row?.kind
+  const place = { chain_id: BigInt(chainId), entry_point: entryPoint, address }
+  return (await findRow(db, tanks, place))?.kind
 }
 
 /** All tanks of an app. */
 export function listTanksOfApp(db: Database, appId: string): Promise<StoredTank[]> {
-  return db
-    .selectFrom('tanks')
-    .selectAll()
-    .where('app_id', '=', appId)
-    .orderBy('created_at')
-    .execute()
+  return findRows(db, tanks, { app_id: appId })
 }
 
 /** All tanks of the apps of an account that have not ended. */
@@ -110,17 +90,10 @@ export function listTanksOfAccount(db: Database, accountId: string): Promise<Sto
     .execute()
 }
 
-export async function findTankById(
+export function findTankById(
   db: Database,
   appId: string,
   id: string,
 ): Promise<StoredTank | undefined> {
-  return isUuid(id)
-    ? db
-        .selectFrom('tanks')
-        .selectAll()
-        .where('app_id', '=', appId)
-        .where('id', '=', id)
-        .executeTakeFirst()
-    : undefined
+  return findRow(db, tanks, { app_id: appId, id })
 }

@@ -8,11 +8,11 @@ import { findApp } from '../../tenants/apps.js'
 import type { AuditChange } from '../../tenants/audit.js'
 import {
   deleteRow,
-  findRow,
+  findShown,
   insertRow,
+  listRows,
   lockOwner,
   resource,
-  showRow,
   updateRow,
 } from '../../tenants/resource.js'
 import { route } from '../../tenants/route.js'
@@ -51,37 +51,26 @@ export const policies = resource({
   table: 'policies',
   shown: policy,
   columns: { policyId: 'id' },
+  order: sql`app_id nulls first, position, created_at, id`,
 })
 
 /** The account's policies in the order in which they apply: of one app, or (null) its own. */
-export async function listPolicies(
+export function listPolicies(
   db: Database,
   accountId: string,
   appId?: string | null,
 ): Promise<PolicyView[]> {
-  const rows = await db
-    .selectFrom('policies')
-    .selectAll()
-    .where('account_id', '=', accountId)
-    .$if(appId !== undefined, (query) =>
-      query.where(sql<boolean>`app_id is not distinct from ${appId ?? null}::uuid`),
-    )
-    .orderBy(sql`app_id nulls first`)
-    .orderBy('position')
-    .orderBy('created_at')
-    .orderBy('id')
-    .execute()
-  return rows.map((row) => showRow(policies, row))
+  const ofApp = appId !== undefined && { app_id: appId }
+  return listRows(db, policies, { account_id: accountId, ...ofApp })
 }
 
 /** undefined = the account has no such policy. */
-export async function findPolicy(
+export function findPolicy(
   db: Database,
   accountId: string,
   policyId: string,
 ): Promise<PolicyView | undefined> {
-  const row = await findRow(db, policies, { account_id: accountId, id: policyId })
-  return row && showRow(policies, row)
+  return findShown(db, policies, { account_id: accountId, id: policyId })
 }
 
 type PolicyChange = {

@@ -4,7 +4,8 @@ import { hashCredential } from '../credential.js'
 import { findInvitation, takeInvitation } from './invitations.js'
 import { addMember } from './members.js'
 import { requireGoodPassword } from './passwords.js'
-import { type AccessContext, checkPassword, type Visitor } from './signIn.js'
+import type { Visitor } from './sessions.js'
+import { type AccessContext, checkPassword } from './signIn.js'
 import { changePassword, createUser, findUserByEmail, type User } from './users.js'
 
 type Answer = {
@@ -40,7 +41,7 @@ export async function acceptInvitation(
   if (passwordHash === undefined)
     throw new UnauthorizedError('The password is not the one of the user who was invited')
   return database.transaction().execute(async (trx) => {
-    if ((await takeInvitation(trx, tokenHash)) === undefined) throw unknown()
+    if (!(await takeInvitation(trx, tokenHash))) throw unknown()
     const { ip, requestId } = visitor
     const as = (id: string | null): Actor => ({ kind: 'user', id, ip, requestId })
     const user =
@@ -50,7 +51,7 @@ export async function acceptInvitation(
       ))
     return audited(trx, as(user.id), async (change) => {
       if (known !== undefined && !mustProve)
-        await changePassword(change, user, passwordHash, undefined)
+        await changePassword(change, user.id, passwordHash, undefined)
       if (invitation.accountId !== null && invitation.role !== null)
         if (!(await addMember(change, invitation.accountId, user.id, invitation.role)))
           throw new TakenError('The account of this invitation has ended')

@@ -1,165 +1,104 @@
 import { sql } from 'kysely'
-import { TenantLimitError } from '../../base/errors/limitErrors.js'
-import type { Role } from '../../base/vocabulary.js'
+import { z } from 'zod'
+import { NotFoundError } from '../../base/errors/restErrors.js'
 import type { Database } from '../../db/database.js'
-import { isUuid } from '../../db/uuid.js'
 import type { AuditChange } from '../audit.js'
 import { generateInvitationToken, hashCredential } from '../credential.js'
+import { deleteRow, findShown, insertRow, listRows, resource } from '../resource.js'
+import { route } from '../route.js'
+import { done, email, id, listOf, type Row, role, time } from '../schemas.js'
 import { requireEmail } from './email.js'
 
 /** Seconds for which an invitation to an account is open, and one to choose a password. */
 const INVITATION_LIFE = 7 * 86_400
 const PASSWORD_LIFE = 86_400
-/** The most open invitations to an account. */
-const MAX_INVITATIONS = 100
+
+const invitation = z.object({
+  id,
+  /** In lower case. */
+  email,
+  role: role.nullable(),
+  createdAt: time,
+  expiresAt: time,
+})
+
+/** Offers of a role in an account, or, without an account, of choosing a password. */
+const invitations = resource({
+  name: 'invitation',
+  table: 'invitations',
+  shown: invitation.extend({ accountId: id.nullable(), invitedBy: id.nullable() }),
+  order: sql`created_at desc`,
+  limit: {
+    of: 'account',
+    most: 100,
+    noun: 'open invitations',
+    counted: sql`expires_at > now()`,
+  },
+})
+
+type Invitation = Row<typeof invitations.shown>
+
+/** An invitation with its token, to be passed on: the first to use the token accepts it. */
+export const invitationWithToken = z.object({ invitation, token: z.string() })
 
 /** A new invitation. Its token is not stored; the inviter passes it on. */
-export type ShownInvitation = { readonly invitation: Invitation; readonly token: string }
+type ShownInvitation = { readonly invitation: Invitation; readonly token: string }
 
-/** Offers a role in an account. Throws TenantLimitError, InvalidFieldError. */
-export async function invite(
-  change: AuditChange,
-  offer: Pick<NewInvitation, 'email' | 'invitedBy'> & {
-    readonly accountId: string
-    readonly role: Role
-  },
-): Promise<ShownInvitation> {
-  const email = requireEmail(offer.email)
-  const shown = await store(change, { ...offer, email, life: INVITATION_LIFE })
-  const { accountId } = offer
-  if ((await listInvitations(change.trx, accountId)).length > MAX_INVITATIONS)
-    throw new TenantLimitError('account', MAX_INVITATIONS, 'open invitations')
-  return shown
+type Offer = Pick<Invitation, 'email' | 'accountId' | 'role' | 'invitedBy'>
+
+/** Offers a role in an account. Throws TenantLimitError, InvalidFieldError, NotFoundError. */
+export function invite(change: AuditChange, offer: Offer): Promise<ShownInvitation> {
+  return store(change, { ...offer, email: requireEmail(offer.email) }, INVITATION_LIFE)
 }
 
 /** Lets a user choose a password, once; sessions go on until then. */
 export function offerPassword(
   change: AuditChange,
-  user: { readonly email: string },
+  { email }: { readonly email: string },
   invitedBy: string | null,
 ): Promise<ShownInvitation> {
-  const offer = { email: user.email, accountId: null, role: null, invitedBy }
-  return store(change, { ...offer, life: PASSWORD_LIFE })
+  return store(change, { email, accountId: null, role: null, invitedBy }, PASSWORD_LIFE)
 }
-
-async function store(
-  { trx, record }: AuditChange,
-  offer: Omit<NewInvitation, 'tokenHash'>,
-): Promise<ShownInvitation> {
-  const token = generateInvitationToken()
-  const invitation = await putInvitation(trx, { ...offer, tokenHash: hashCredential(token) })
-  const entry = { objectId: invitation.id, accountId: invitation.accountId, appId: null }
-  await record({ action: 'invitation.create', ...entry, after: invitation })
-  return { invitation, token }
-}
-
-/** Withdraws an invitation. @returns false when the account has no such one */
-export async function withdrawInvitation(
-  { trx, record }: AuditChange,
-  accountId: string,
-  id: string,
-): Promise<boolean> {
-  const before = await deleteInvitation(trx, accountId, id)
-  if (before === undefined) return false
-  await record({ action: 'invitation.delete', objectId: id, accountId, appId: null, before })
-  return true
-}
-
-/** The offer of a role in an account, or, without an account, of choosing a password. */
-type Invitation = {
-  readonly id: string
-  /** In lower case. */
-  readonly email: string
-  readonly accountId: string | null
-  readonly role: Role | null
-  /** The user who invites; null = no user. */
-  readonly invitedBy: string | null
-  readonly createdAt: Date
-  readonly expiresAt: Date
-}
-
-type NewInvitation = Pick<Invitation, 'email' | 'accountId' | 'role' | 'invitedBy'> & {
-  readonly tokenHash: Buffer
-  /** Seconds */
-  readonly life: number
-}
-
-const columns = [
-  'id',
-  'email',
-  'account_id as accountId',
-  'role',
-  'invited_by as invitedBy',
-  'created_at as createdAt',
-  'expires_at as expiresAt',
-] as const
 
 /** Stores an invitation; earlier ones of the same address to the same account end. */
-export async function putInvitation(db: Database, invitation: NewInvitation): Promise<Invitation> {
-  const { email, accountId, role, invitedBy, tokenHash, life } = invitation
-  await db
+async function store(
+  change: AuditChange,
+  { email, accountId, role, invitedBy }: Offer,
+  life: number,
+): Promise<ShownInvitation> {
+  await change.trx
     .deleteFrom('invitations')
     .where('email', '=', email)
     .where('account_id', 'is not distinct from', accountId)
     .execute()
-  return db
-    .insertInto('invitations')
-    .values({
-      email,
-      account_id: accountId,
-      role,
-      invited_by: invitedBy,
-      token_hash: tokenHash,
-      expires_at: sql<Date>`now() + make_interval(secs => ${life})`,
-    })
-    .returning(columns)
-    .executeTakeFirstOrThrow()
+  const token = generateInvitationToken()
+  const invitation = await insertRow(change, invitations, {
+    email,
+    account_id: accountId,
+    role,
+    invited_by: invitedBy,
+    token_hash: hashCredential(token),
+    expires_at: sql`now() + make_interval(secs => ${life})`,
+  })
+  if (invitation === undefined) throw new NotFoundError('Account')
+  return { invitation, token }
 }
 
-/** The open invitations to an account, the newest first. */
-export function listInvitations(db: Database, accountId: string): Promise<Invitation[]> {
-  return db
-    .selectFrom('invitations')
-    .select(columns)
-    .where('account_id', '=', accountId)
-    .where('expires_at', '>', sql<Date>`now()`)
-    .orderBy('created_at', 'desc')
-    .execute()
-}
+const open = { expires_at: sql`> now()` }
 
 /** An open invitation by its token's hash. */
 export function findInvitation(db: Database, tokenHash: Buffer): Promise<Invitation | undefined> {
-  return db
-    .selectFrom('invitations')
-    .select(columns)
-    .where('token_hash', '=', tokenHash)
-    .where('expires_at', '>', sql<Date>`now()`)
-    .executeTakeFirst()
+  return findShown(db, invitations, { token_hash: tokenHash, ...open })
 }
 
-/** Takes an open invitation: of several requests with one token, one gets it. */
-export function takeInvitation(db: Database, tokenHash: Buffer): Promise<Invitation | undefined> {
-  return db
+/** Takes an open invitation: of several requests with one token, one gets it. @returns whether this one did */
+export async function takeInvitation(db: Database, tokenHash: Buffer): Promise<boolean> {
+  const { numDeletedRows } = await db
     .deleteFrom('invitations')
     .where('token_hash', '=', tokenHash)
     .where('expires_at', '>', sql<Date>`now()`)
-    .returning(columns)
     .executeTakeFirst()
-}
-
-/** Withdraws an invitation to the account. */
-async function deleteInvitation(
-  db: Database,
-  accountId: string,
-  id: string,
-): Promise<Invitation | undefined> {
-  if (!isUuid(id)) return undefined
-  return db
-    .deleteFrom('invitations')
-    .where('id', '=', id)
-    .where('account_id', '=', accountId)
-    .returning(columns)
-    .executeTakeFirst()
+  return numDeletedRows > 0n
 }
 
 /** Withdraws what a user offered to others, in one account or in all, and, in all, what the user was offered. */
@@ -177,3 +116,35 @@ export async function deleteInvitationsOf(
     )
     .execute()
 }
+
+/** Offers to users of a role in the account. */
+export const invitationRoutes = [
+  route('GET /invitations', {
+    summary: 'Open invitations to the account, newest first',
+    role: 'admin',
+    answer: listOf(invitation),
+    run: ({ context, accountId }) =>
+      listRows(context.database, invitations, { account_id: accountId, ...open }),
+  }),
+  route('POST /invitations', {
+    command: 'invite',
+    summary: 'Invite to a role for seven days; the token is shown once, to be passed on',
+    role: 'admin',
+    status: 201,
+    body: z.strictObject({ email, role }),
+    answer: invitationWithToken,
+    run: ({ change, caller, accountId, body }) =>
+      change((audit) =>
+        invite(audit, { ...body, accountId, invitedBy: caller.user?.userId ?? null }),
+      ),
+  }),
+  route('DELETE /invitations/{invitationId}', {
+    summary: 'Withdraw an invitation',
+    role: 'admin',
+    answer: done,
+    run: ({ change, accountId, params }) =>
+      change((audit) =>
+        deleteRow(audit, invitations, { id: params.invitationId, account_id: accountId }),
+      ),
+  }),
+]

@@ -1,28 +1,28 @@
+import { z } from 'zod'
 import { TenantLimitError } from '../../base/errors/limitErrors.js'
-import { LastAdminError } from '../../base/errors/restErrors.js'
+import { LastAdminError, NotFoundError } from '../../base/errors/restErrors.js'
 import { mayAct, type Role } from '../../base/vocabulary.js'
 import type { Database } from '../../db/database.js'
 import { isUuid } from '../../db/uuid.js'
 import type { AuditChange } from '../audit.js'
 import { lockOwner } from '../resource.js'
+import { route } from '../route.js'
+import { done, email, id, listOf, type Row, role, time } from '../schemas.js'
 import { deleteInvitationsOf } from './invitations.js'
 
-/** A user with a role in an account. */
-type Member = {
-  readonly userId: string
-  readonly email: string
-  readonly name: string
-  readonly role: Role
-  readonly disabledAt: Date | null
-  readonly createdAt: Date
-}
+const member = z.object({
+  userId: id,
+  email,
+  name: z.string(),
+  role,
+  createdAt: time,
+  disabledAt: time.nullable(),
+})
 
-/** An account in which a user has a role. */
-type Membership = {
-  readonly accountId: string
-  readonly accountName: string
-  readonly role: Role
-}
+/** A user with a role in an account. */
+type Member = Row<typeof member>
+
+export const membership = z.object({ accountId: id, accountName: z.string(), role })
 
 function memberRows(db: Database, accountId: string) {
   return db
@@ -54,7 +54,7 @@ export async function findMember(
 }
 
 /** The live accounts in which a user has a role, by name. */
-export function listMemberships(db: Database, userId: string): Promise<Membership[]> {
+export function listMemberships(db: Database, userId: string): Promise<Row<typeof membership>[]> {
   return db
     .selectFrom('members')
     .innerJoin('accounts', 'accounts.id', 'members.account_id')
@@ -174,3 +174,36 @@ async function requireAdminLeft(
   if (!members.some((member) => member.role === 'admin' && member.disabledAt === null))
     throw new LastAdminError('admin of this account')
 }
+
+/** The users who have a role in an account. */
+export const memberRoutes = [
+  route('GET /members', {
+    summary: 'The users who have a role in the account',
+    role: 'viewer',
+    answer: listOf(member),
+    run: ({ context, accountId }) => listMembers(context.database, accountId),
+  }),
+  route('PATCH /members/{userId}', {
+    summary: 'Change a role; the last admin stays one',
+    role: 'admin',
+    body: z.strictObject({ role }),
+    answer: member,
+    async run({ change, accountId, params, body }) {
+      const changed = await change((audit) =>
+        changeRole(audit, accountId, params.userId, body.role),
+      )
+      if (changed === undefined) throw new NotFoundError('Member')
+      return changed
+    },
+  }),
+  route('DELETE /members/{userId}', {
+    summary: 'Remove a member, and the invitations that the member made',
+    role: 'admin',
+    answer: done,
+    async run({ change, accountId, params }) {
+      const removed = await change((audit) => removeMember(audit, accountId, params.userId))
+      if (!removed) throw new NotFoundError('Member')
+      return true
+    },
+  }),
+]

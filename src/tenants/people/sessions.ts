@@ -1,15 +1,36 @@
-import { type Expression, type SqlBool, sql } from 'kysely'
+import { sql } from 'kysely'
+import { z } from 'zod'
 import type { Database } from '../../db/database.js'
-import { isUuid } from '../../db/uuid.js'
+import type { AuditChange } from '../audit.js'
+import { changeRow, listRows, resource, showRow } from '../resource.js'
+import { id, type Row, time } from '../schemas.js'
+
+export const session = z.object({
+  id,
+  createdAt: time,
+  /** The last request, to the minute. */
+  seenAt: time,
+  expiresAt: time,
+  ip: z.string().nullable(),
+  agent: z.string().nullable(),
+})
 
 /** A signed-in browser of a user. */
-export type Session = {
-  readonly id: string
-  readonly createdAt: Date
-  /** The last request, to the minute. */
-  readonly seenAt: Date
-  readonly expiresAt: Date
-  readonly ip: string | null
+export type Session = Row<typeof session>
+
+const sessions = resource({
+  name: 'session',
+  table: 'sessions',
+  shown: session,
+  order: sql`created_at desc`,
+})
+
+/** The origin of an attempt to sign in. */
+export type Visitor = {
+  readonly ip: string
+  /** The address, or the network that it belongs to: what one party can have many addresses of. */
+  readonly network: string
+  readonly requestId: string
   readonly agent: string | null
 }
 
@@ -34,9 +55,9 @@ type NewSession = {
 /** Seconds without a request after which a session has ended. */
 const IDLE_SECONDS = 12 * 3_600
 
-export function insertSession(db: Database, session: NewSession): Promise<Session> {
+export async function insertSession(db: Database, session: NewSession): Promise<Session> {
   const { userId, tokenHash, life, ip, agent } = session
-  return db
+  const row = await db
     .insertInto('sessions')
     .values({
       user_id: userId,
@@ -46,22 +67,15 @@ export function insertSession(db: Database, session: NewSession): Promise<Sessio
       ip,
       agent,
     })
-    .returning(columns)
+    .returningAll()
     .executeTakeFirstOrThrow()
+  return showRow(sessions, row)
 }
 
-const columns = [
-  'sessions.id',
-  'sessions.created_at as createdAt',
-  'sessions.seen_at as seenAt',
-  'sessions.expires_at as expiresAt',
-  'sessions.ip',
-  'sessions.agent',
-] as const
-
-function isLive(): Expression<SqlBool> {
-  return sql<SqlBool>`sessions.ended_at is null and sessions.expires_at > now()
-    and sessions.seen_at > now() - make_interval(secs => ${IDLE_SECONDS})`
+const live = {
+  ended_at: null,
+  expires_at: sql`> now()`,
+  seen_at: sql`> now() - make_interval(secs => ${IDLE_SECONDS})`,
 }
 
 /** The user of a live session, who is not disabled; the use is noted once a minute. */
@@ -73,7 +87,8 @@ export async function findSessionUser(
     with live as (
       select sessions.id, user_id, expires_at, email, is_operator
       from sessions join users on users.id = user_id
-      where token_hash = ${tokenHash} and users.disabled_at is null and ${isLive()}
+      where token_hash = ${tokenHash} and users.disabled_at is null and sessions.ended_at is null
+        and sessions.expires_at ${live.expires_at} and sessions.seen_at ${live.seen_at}
     ), seen as (
       update sessions set seen_at = now() from live
       where sessions.id = live.id and sessions.seen_at < now() - interval '1 minute'
@@ -85,13 +100,7 @@ export async function findSessionUser(
 
 /** The live sessions of a user, the newest first. */
 export function listSessions(db: Database, userId: string): Promise<Session[]> {
-  return db
-    .selectFrom('sessions')
-    .select(columns)
-    .where('user_id', '=', userId)
-    .where(isLive())
-    .orderBy('created_at', 'desc')
-    .execute()
+  return listRows(db, sessions, { user_id: userId, ...live })
 }
 
 /** Sessions that a user began within a day, also those that ended since. */
@@ -105,17 +114,17 @@ export async function countSessionsOfDay(db: Database, userId: string): Promise<
   return Number(count)
 }
 
-/** Ends a session of the user. @returns false when the user has no such live session */
-export async function endSession(db: Database, userId: string, id: string): Promise<boolean> {
-  if (!isUuid(id)) return false
-  const { numUpdatedRows } = await db
-    .updateTable('sessions')
-    .set({ ended_at: new Date() })
-    .where('id', '=', id)
-    .where('user_id', '=', userId)
-    .where(isLive())
-    .executeTakeFirst()
-  return numUpdatedRows > 0n
+/** Ends a session of the user. @returns undefined when the user has no such live session */
+export function endSession(
+  change: AuditChange,
+  userId: string,
+  id: string,
+): Promise<true | undefined> {
+  const { trx } = change
+  return changeRow(change, sessions, { id, user_id: userId, ...live }, 'end', async () => {
+    await trx.updateTable('sessions').set({ ended_at: new Date() }).where('id', '=', id).execute()
+    return { after: true }
+  })
 }
 
 /** Ends all sessions of a user but the one with this id. */

@@ -9,7 +9,7 @@ import { generateSessionToken, hashCredential } from '../credential.js'
 import type { OfferedLink } from './createSignInLinks.js'
 import { normalEmail } from './email.js'
 import type { Passwords } from './passwords.js'
-import { countSessionsOfDay, insertSession, type Session } from './sessions.js'
+import { countSessionsOfDay, insertSession, type Session, type Visitor } from './sessions.js'
 import { findPasswordHash, findUserByEmail, lockLiveUser, type User } from './users.js'
 
 /** The seconds after which a session ends however often it is used. */
@@ -83,15 +83,6 @@ export type AccessContext = {
   readonly database: Database
   readonly passwords: Passwords
   readonly logger: Logger
-}
-
-/** The origin of an attempt. */
-export type Visitor = {
-  readonly ip: string
-  /** The address, or the network that it belongs to: what one party can have many addresses of. */
-  readonly network: string
-  readonly requestId: string
-  readonly agent: string | null
 }
 
 /** Attempts with one e-mail address that fail before each further one has to wait: from one network, and from all. */

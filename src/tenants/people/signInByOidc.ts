@@ -3,10 +3,12 @@ import { LastAdminError, UnauthorizedError } from '../../base/errors/restErrors.
 import type { Role } from '../../base/vocabulary.js'
 import type { Database, Transaction } from '../../db/database.js'
 import { type Actor, type AuditChange, audited } from '../audit.js'
+import { findShown } from '../resource.js'
 import type { Person } from './createOidc.js'
 import { addMember, changeRole, findMember, removeMember } from './members.js'
-import { type AccessContext, type BegunSession, beginSession, type Visitor } from './signIn.js'
-import { createUser, findUser, findUserByEmail, lockLiveUser, type User } from './users.js'
+import type { Visitor } from './sessions.js'
+import { type AccessContext, type BegunSession, beginSession } from './signIn.js'
+import { createUser, findUserByEmail, lockLiveUser, type User, users } from './users.js'
 
 /**
  * Begins a session of a person whom the provider has verified. The first time, the verified e-mail address says who
@@ -42,7 +44,7 @@ const UNKNOWN = 'No user of this instance has this identity: ask an administrato
 async function userOf(trx: Transaction, person: Person, actor: Actor): Promise<User | undefined> {
   const { email, name, roles } = person
   const known = await findUserOf(trx, person)
-  if (known !== undefined) return findUser(trx, known)
+  if (known !== undefined) return findShown(trx, users, { id: known })
   if (email === undefined) return undefined
   const hasRole = [...roles.values()].some((role) => role !== undefined)
   const user =

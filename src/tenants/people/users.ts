@@ -1,78 +1,56 @@
 import { sql } from 'kysely'
+import { z } from 'zod'
 import { LastAdminError, TakenError } from '../../base/errors/restErrors.js'
 import type { Database, Transaction } from '../../db/database.js'
-import { isUuid } from '../../db/uuid.js'
 import { type AuditChange, audited } from '../audit.js'
+import {
+  changeRow,
+  findRow,
+  findShown,
+  insertRow,
+  listRows,
+  resource,
+  updateRow,
+} from '../resource.js'
+import { route } from '../route.js'
+import { email, id, listOf, name, type Row, time } from '../schemas.js'
 import { requireEmail } from './email.js'
-import { deleteInvitationsOf } from './invitations.js'
+import { deleteInvitationsOf, invitationWithToken, offerPassword } from './invitations.js'
 import { type Passwords, requireGoodPassword } from './passwords.js'
 import { endSessions } from './sessions.js'
 
-/** A person who signs in. */
-export type User = {
-  readonly id: string
+export const user = z.object({
+  id,
   /** In lower case. */
-  readonly email: string
-  readonly name: string
+  email,
+  name: z.string(),
   /** May administer the instance, and enter any account. */
-  readonly isOperator: boolean
+  isOperator: z.boolean(),
   /** Chose a password already. */
-  readonly hasPassword: boolean
-  readonly createdAt: Date
-  readonly disabledAt: Date | null
-}
+  hasPassword: z.boolean(),
+  createdAt: time,
+  disabledAt: time.nullable(),
+})
 
-const columns = [
-  'id',
-  'email',
-  'name',
-  'is_operator as isOperator',
-  sql<boolean>`password_hash is not null`.as('hasPassword'),
-  'created_at as createdAt',
-  'disabled_at as disabledAt',
-] as const
+/** A person who signs in. */
+export type User = Row<typeof user>
 
-type NewUser = Pick<User, 'email' | 'name' | 'isOperator'> & {
-  /** null = the user chooses a password by an invitation. */
-  readonly passwordHash: string | null
-}
-
-/** Stores a user. @returns undefined when the e-mail address is taken */
-export function insertUser(db: Database, user: NewUser): Promise<User | undefined> {
-  const { email, name, isOperator, passwordHash } = user
-  return db
-    .insertInto('users')
-    .values({ email, name, is_operator: isOperator, password_hash: passwordHash })
-    .onConflict((conflict) => conflict.column('email').doNothing())
-    .returning(columns)
-    .executeTakeFirst()
-}
-
-/** All users, also disabled ones, by e-mail address. */
-export function listUsers(db: Database): Promise<User[]> {
-  return db.selectFrom('users').select(columns).orderBy('email').execute()
-}
-
-/** A user, also a disabled one. */
-export async function findUser(db: Database, id: string): Promise<User | undefined> {
-  if (!isUuid(id)) return undefined
-  return db.selectFrom('users').select(columns).where('id', '=', id).executeTakeFirst()
-}
+export const users = resource({
+  name: 'user',
+  table: 'users',
+  shown: user,
+  columns: { hasPassword: ({ password_hash }) => password_hash !== null },
+  order: sql`email`,
+})
 
 /** A user, also a disabled one. @param email - in lower case */
 export function findUserByEmail(db: Database, email: string): Promise<User | undefined> {
-  return db.selectFrom('users').select(columns).where('email', '=', email).executeTakeFirst()
+  return findShown(db, users, { email })
 }
 
 /** The hash of a live user's password; undefined = no such user, disabled, or without a password. */
 export async function findPasswordHash(db: Database, email: string): Promise<string | undefined> {
-  const row = await db
-    .selectFrom('users')
-    .select('password_hash')
-    .where('email', '=', email)
-    .where('disabled_at', 'is', null)
-    .executeTakeFirst()
-  return row?.password_hash ?? undefined
+  return (await findRow(db, users, { email, disabled_at: null }))?.password_hash ?? undefined
 }
 
 /**
@@ -83,31 +61,7 @@ export function lockLiveUser(
   trx: Transaction,
   user: { readonly id: string } | { readonly email: string; readonly password_hash: string },
 ): Promise<User | undefined> {
-  return trx
-    .selectFrom('users')
-    .select(columns)
-    .where((where) => where.and({ ...user }))
-    .where('disabled_at', 'is', null)
-    .forShare()
-    .executeTakeFirst()
-}
-
-type UserChange = { readonly isOperator?: boolean; readonly disabledAt?: Date | null }
-
-export function updateUser(
-  db: Database,
-  id: string,
-  { isOperator, disabledAt }: UserChange,
-): Promise<User> {
-  return db
-    .updateTable('users')
-    .set({
-      ...(isOperator !== undefined && { is_operator: isOperator }),
-      ...(disabledAt !== undefined && { disabled_at: disabledAt }),
-    })
-    .where('id', '=', id)
-    .returning(columns)
-    .executeTakeFirstOrThrow()
+  return findShown(trx, users, { ...user, disabled_at: null }, sql`for share`)
 }
 
 /** Key of the advisory lock of those who change users; spells "users". */
@@ -118,32 +72,24 @@ async function lockUsers(trx: Transaction): Promise<void> {
   await sql`select pg_advisory_xact_lock(${LOCK})`.execute(trx)
 }
 
-/** Operators who can sign in. */
-async function countOperators(db: Database): Promise<number> {
-  const { count } = await db
-    .selectFrom('users')
-    .select(({ fn }) => fn.countAll<bigint>().as('count'))
-    .where('is_operator', '=', true)
-    .where('disabled_at', 'is', null)
-    .executeTakeFirstOrThrow()
-  return Number(count)
-}
-
-async function hasUsers(db: Database): Promise<boolean> {
-  return (await db.selectFrom('users').select('id').limit(1).executeTakeFirst()) !== undefined
-}
-
-function entryOf({ id }: User) {
-  return { objectId: id, accountId: null, appId: null }
+type NewUser = Pick<User, 'email' | 'name' | 'isOperator'> & {
+  /** null = the user chooses a password by an invitation. */
+  readonly passwordHash: string | null
 }
 
 /** Makes a user. Throws TakenError, InvalidFieldError. */
-export async function createUser({ trx, record }: AuditChange, settings: NewUser): Promise<User> {
-  await lockUsers(trx)
-  const user = await insertUser(trx, { ...settings, email: requireEmail(settings.email) })
-  if (user === undefined) throw new TakenError('There is a user with this e-mail address already')
-  await record({ action: 'user.create', ...entryOf(user), after: user })
-  return user
+export async function createUser(
+  change: AuditChange,
+  { email: text, name, isOperator, passwordHash }: NewUser,
+): Promise<User> {
+  await lockUsers(change.trx)
+  const email = requireEmail(text)
+  if ((await findUserByEmail(change.trx, email)) !== undefined)
+    throw new TakenError('There is a user with this e-mail address already')
+  const values = { email, name, is_operator: isOperator, password_hash: passwordHash }
+  const made = await insertRow(change, users, values)
+  if (made === undefined) throw new Error('a user has no owner')
+  return made
 }
 
 /**
@@ -151,42 +97,45 @@ export async function createUser({ trx, record }: AuditChange, settings: NewUser
  * sessions and open invitations. Throws LastAdminError.
  */
 export async function changeUser(
-  { trx, record }: AuditChange,
+  change: AuditChange,
   id: string,
-  change: UserChange,
+  columns: { readonly is_operator?: boolean | undefined; readonly disabled_at?: Date | null },
 ): Promise<User | undefined> {
+  const { trx } = change
   await lockUsers(trx)
-  const before = await findUser(trx, id)
-  if (before === undefined) return undefined
-  const after = await updateUser(trx, id, change)
-  if (isLiveOperator(before) && !isLiveOperator(after) && (await countOperators(trx)) === 0)
+  const before = await findShown(trx, users, { id })
+  const after = await updateRow(change, users, { id }, columns)
+  if (before === undefined || after === undefined) return undefined
+  const operator = await findRow(trx, users, { is_operator: true, disabled_at: null })
+  if (before.isOperator && before.disabledAt === null && operator === undefined)
     throw new LastAdminError('operator of this instance')
   if (after.disabledAt !== null) {
     await endSessions(trx, id, undefined)
     await deleteInvitationsOf(trx, after, undefined)
   }
-  await record({ action: 'user.update', ...entryOf(after), before, after })
   return after
 }
 
-function isLiveOperator({ isOperator, disabledAt }: User): boolean {
-  return isOperator && disabledAt === null
-}
-
-/** Gives a user a password and ends all sessions but the one in which that is done. */
-export async function changePassword(
-  { trx, record }: AuditChange,
-  user: User,
+/**
+ * Gives a user a password and ends all sessions but the one in which that is done.
+ * @returns undefined when there is no such user
+ */
+export function changePassword(
+  change: AuditChange,
+  id: string,
   passwordHash: string,
   keptSession: string | undefined,
-): Promise<void> {
-  await trx
-    .updateTable('users')
-    .set({ password_hash: passwordHash })
-    .where('id', '=', user.id)
-    .execute()
-  await endSessions(trx, user.id, keptSession)
-  await record({ action: 'user.password', ...entryOf(user) })
+): Promise<true | undefined> {
+  const { trx } = change
+  return changeRow(change, users, { id }, 'password', async () => {
+    await trx
+      .updateTable('users')
+      .set({ password_hash: passwordHash })
+      .where('id', '=', id)
+      .execute()
+    await endSessions(trx, id, keptSession)
+    return { after: true }
+  })
 }
 
 /**
@@ -199,12 +148,59 @@ export async function createFirstUser(
 ): Promise<void> {
   const email = requireEmail(configured.email)
   requireGoodPassword(configured.password, email)
-  if (await hasUsers(database)) return
+  if ((await findRow(database, users, {})) !== undefined) return
   const passwordHash = await passwords.hash(configured.password, 'configuration')
   const actor = { kind: 'operator', id: null, ip: null, requestId: null } as const
   await audited(database, actor, async (change) => {
     await lockUsers(change.trx)
-    if (await hasUsers(change.trx)) return
+    if ((await findRow(change.trx, users, {})) !== undefined) return
     await createUser(change, { email, name: email, isOperator: true, passwordHash })
   })
 }
+
+/** All users of the instance are the operator's business; members of an account are the account's. */
+export const userRoutes = [
+  route('GET /users', {
+    command: 'list',
+    summary: 'All users, also disabled ones',
+    who: 'operator',
+    answer: listOf(user),
+    run: ({ context }) => listRows(context.database, users, {}),
+  }),
+  route('POST /users', {
+    summary: 'Create a user, who chooses a password with the token, shown once, within a day',
+    who: 'operator',
+    status: 201,
+    body: z.strictObject({ email, name, isOperator: z.boolean().default(false) }),
+    answer: z.object({ user, ...invitationWithToken.shape }),
+    run: ({ change, caller, body }) =>
+      change(async (audit) => {
+        const made = await createUser(audit, { ...body, passwordHash: null })
+        return { user: made, ...(await offerPassword(audit, made, caller.user?.userId ?? null)) }
+      }),
+  }),
+  route('PATCH /users/{userId}', {
+    summary: 'Grant or revoke operator, disable or enable a user; the last operator stays one',
+    who: 'operator',
+    body: z.strictObject({ isOperator: z.boolean(), isDisabled: z.boolean() }).partial(),
+    answer: user,
+    run: ({ change, params, body: { isOperator, isDisabled } }) =>
+      change((audit) =>
+        changeUser(audit, params.userId, {
+          is_operator: isOperator,
+          ...(isDisabled !== undefined && { disabled_at: isDisabled ? new Date() : null }),
+        }),
+      ),
+  }),
+  route('POST /users/{userId}/password', {
+    summary: 'Let a user choose another password with the token, shown once, within a day',
+    who: 'operator',
+    status: 201,
+    answer: invitationWithToken,
+    run: ({ change, caller, params }) =>
+      change(async (audit) => {
+        const found = await findShown(audit.trx, users, { id: params.userId, disabled_at: null })
+        return found && offerPassword(audit, found, caller.user?.userId ?? null)
+      }),
+  }),
+]

@@ -8,7 +8,6 @@ import { emitEvent } from '../../../src/db/events.js'
 import { inTransaction } from '../../../src/db/inTransaction.js'
 import { toJson } from '../../../src/db/json.js'
 import { recordRefusedDecision } from '../../../src/paymaster/ledger/decisions.js'
-import { putInvitation } from '../../../src/tenants/people/invitations.js'
 import type { Tenant } from '../http/useAdmin.js'
 import { storeUser } from './storeUser.js'
 
@@ -75,14 +74,17 @@ export async function fillTenant(db: Database, tenant: Tenant): Promise<TenantOb
     .returning('id')
     .executeTakeFirstOrThrow()
   const { userId, sessionId } = await storeUser(db, { ...tenant, role: 'viewer' })
-  const invitation = await putInvitation(db, {
-    email: `${randomUUID()}@example.com`,
-    accountId: tenant.accountId,
-    role: 'viewer',
-    invitedBy: null,
-    tokenHash: randomBytes(32),
-    life: 3_600,
-  })
+  const invitation = await db
+    .insertInto('invitations')
+    .values({
+      email: `${randomUUID()}@example.com`,
+      account_id: tenant.accountId,
+      role: 'viewer',
+      token_hash: randomBytes(32),
+      expires_at: new Date(Date.now() + 3_600_000),
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
   const refusalId = await storeRefusal(db, tenant)
   await inTransaction(db, (trx) => emitEvent(trx, app_id, 'tank.low', { tankId: tank.id }))
   return {

@@ -4,7 +4,6 @@ import type { Database } from '../../../src/db/database.js'
 import { generateSessionToken, hashCredential } from '../../../src/tenants/credential.js'
 import { putMember } from '../../../src/tenants/people/members.js'
 import { insertSession } from '../../../src/tenants/people/sessions.js'
-import { insertUser } from '../../../src/tenants/people/users.js'
 
 export type StoredUser = {
   readonly userId: string
@@ -26,8 +25,11 @@ export async function storeUser(
 ): Promise<StoredUser> {
   const { accountId, role, isOperator = false, passwordHash = null } = place
   const email = `${randomUUID()}@example.com`
-  const user = await insertUser(db, { email, name: 'user', isOperator, passwordHash })
-  if (user === undefined) throw new Error('the address is taken')
+  const user = await db
+    .insertInto('users')
+    .values({ email, name: 'user', is_operator: isOperator, password_hash: passwordHash })
+    .returning('id')
+    .executeTakeFirstOrThrow()
   if (accountId !== undefined && role !== undefined) await putMember(db, accountId, user.id, role)
   const token = generateSessionToken()
   const tokenHash = hashCredential(token)

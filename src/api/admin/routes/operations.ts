@@ -20,6 +20,7 @@ import {
   findOperationOwner,
   findOperationRecord,
   type ListedOperation,
+  listedOperation,
   listOperations,
 } from '../../../records/operations.js'
 import { timelineOf, troubleOf } from '../../../records/timelineOf.js'
@@ -43,32 +44,6 @@ import { asPurserError } from '../../restError.js'
 import { servedChain } from './chains.js'
 
 const code = z.string().regex(/^[A-Z0-9_-]{1,60}$/, 'must be a code')
-
-const state = z.enum(['pooled', 'bundled', 'included', 'dropped', 'replaced'])
-
-const listed = z.object({
-  chainId: z.int(),
-  userOpHash: hash,
-  entryPoint: address,
-  appId: id,
-  /** The key that sent it; null where none did. */
-  keyId: id.nullable(),
-  sender: address,
-  nonce: z.string(),
-  paymaster: address.nullable(),
-  state,
-  /** The code and the reason with which it was dropped or replaced. */
-  code: z.string().nullable(),
-  reason: z.string().nullable(),
-  /** What it may cost at most, and what it cost. */
-  maxCost: wei,
-  actualCost: wei.nullable(),
-  /** Whether its call succeeded; null while it is not included. */
-  success: z.boolean().nullable(),
-  transactionHash: hash.nullable(),
-  receivedAt: time,
-  updatedAt: time,
-})
 
 const bundleId = z.string().nullable()
 
@@ -132,7 +107,7 @@ const timelineEntry = z.discriminatedUnion('kind', [
 const operationQuery = pageQuery.extend({
   appId: id.optional(),
   chainId: chainId.optional(),
-  state: state.optional(),
+  state: listedOperation.shape.state.optional(),
   /** What became of it: `failed` was included and its call reverted; a replaced one counts as dropped. */
   outcome: z.enum(['inFlight', 'included', 'failed', 'dropped']).optional(),
   code: code.optional(),
@@ -184,7 +159,7 @@ export const operationRoutes = [
     who: 'either',
     role: 'viewer',
     query: operationQuery,
-    answer: pageOf(listed),
+    answer: pageOf(listedOperation),
     async run({ context, caller, query: { limit, before, from, until, ...same } }) {
       const filter = defined({
         ...same,
@@ -205,7 +180,7 @@ export const operationRoutes = [
     summary: 'One operation: what happened to it, and what to do where it went wrong',
     who: 'either',
     role: 'viewer',
-    answer: listed.extend({
+    answer: listedOperation.extend({
       /** Its fields, not packed, whatever its EntryPoint. */
       operation: z.record(z.string(), z.unknown()),
       /** The calls that its account makes; null where its call data is of no account that is known. */

@@ -1,13 +1,10 @@
 import type { Command } from 'commander'
-import { userRoutes } from '../../../api/admin/routes/people.js'
 import { ConfigError } from '../../../base/errors/configError.js'
-import { roles } from '../../../base/vocabulary.js'
 import type { Config } from '../../../config/options.js'
 import type { Database } from '../../../db/database.js'
-import { findAccount } from '../../../tenants/accounts.js'
 import { audited } from '../../../tenants/audit.js'
 import { requireEmail } from '../../../tenants/people/email.js'
-import { invite, offerPassword, type ShownInvitation } from '../../../tenants/people/invitations.js'
+import { invitationRoutes, offerPassword } from '../../../tenants/people/invitations.js'
 import { createPasswords, requireGoodPassword } from '../../../tenants/people/passwords.js'
 import {
   changePassword,
@@ -15,6 +12,7 @@ import {
   createUser,
   findUserByEmail,
   type User,
+  userRoutes,
 } from '../../../tenants/people/users.js'
 import { commandActor } from '../../commandActor.js'
 import { type Flags, onStore } from '../../onStore.js'
@@ -40,13 +38,18 @@ async function passwordHashOf({ password }: Flags, email: string): Promise<strin
   return createPasswords().hash(secret, 'command')
 }
 
+type Shown = {
+  readonly invitation: { readonly expiresAt: Date | string }
+  readonly token: string
+}
+
 /** Says how to accept an invitation, by the address under which browsers reach the administration. */
 function showInvitation(
-  { invitation, token }: ShownInvitation,
+  { invitation: { expiresAt }, token }: Shown,
   { adminUrl, publicUrl }: Config,
 ): void {
   const site = (adminUrl ?? publicUrl ?? 'http://localhost:4337').replace(/\/$/, '')
-  console.log(`token      ${token}\nexpires    ${invitation.expiresAt.toISOString()}`)
+  console.log(`token      ${token}\nexpires    ${new Date(expiresAt).toISOString()}`)
   console.log(
     `The token is not shown again. It sets a password once, at ${site}/console/setup#${token}`,
   )
@@ -87,7 +90,7 @@ export function defineUserCommand(user: Command): void {
     async ({ store, id: email }) => {
       const { id } = await requireUser(store.database, email)
       await audited(store.database, commandActor(), (change) =>
-        changeUser(change, id, { disabledAt: new Date() }),
+        changeUser(change, id, { disabled_at: new Date() }),
       )
       console.log(`Disabled user ${email}.`)
     },
@@ -103,7 +106,7 @@ export function defineUserCommand(user: Command): void {
       const passwordHash = await passwordHashOf(flags, email)
       const shown = await audited(store.database, commandActor(), async (change) => {
         if (passwordHash === undefined) return offerPassword(change, found, null)
-        await changePassword(change, found, passwordHash, undefined)
+        await changePassword(change, found.id, passwordHash, undefined)
         return undefined
       })
       if (shown !== undefined) showInvitation(shown, config)
@@ -111,27 +114,7 @@ export function defineUserCommand(user: Command): void {
     },
     ['adminUrl', 'publicUrl'],
   )
-  onStore(
-    user
-      .command('invite')
-      .description('invite to a role in an account; valid for seven days')
-      .requiredOption('--email <email>', 'e-mail address of the user')
-      .requiredOption('--account <id>', 'its account')
-      .requiredOption('--role <role>', `what the user may do: ${roles.join(', ')}`),
-    async ({ store, config, flags }) => {
-      const { email = '', account: accountId = '' } = flags
-      const account = await findAccount(store.database, accountId)
-      if (account === undefined || account.revokedAt !== null)
-        throw new ConfigError(
-          `There is no active account ${accountId}; see \`purser account list\`.`,
-        )
-      const role = roles.find((each) => each === flags.role)
-      if (role === undefined) throw new ConfigError(`--role must be one of ${roles.join(', ')}.`)
-      const shown = await audited(store.database, commandActor(), (change) =>
-        invite(change, { email, accountId, role, invitedBy: null }),
-      )
-      showInvitation(shown, config)
-    },
-    ['adminUrl', 'publicUrl'],
-  )
+  defineRoutes(user, invitationRoutes, {
+    commands: { invite: { settings: ['adminUrl', 'publicUrl'], print: showInvitation } },
+  })
 }
