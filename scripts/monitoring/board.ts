@@ -347,6 +347,10 @@ const chosenRows: readonly Row[] = [
             legend: 'rules: {{outcome}}',
           },
           {
+            expr: perSecond('rule', series('purser_rules_waived_total', chain)),
+            legend: 'rules: {{rule}} waived',
+          },
+          {
             expr: perSecond('engine', series('purser_validations_total', chain)),
             legend: 'validated by {{engine}}',
           },

@@ -1,3 +1,5 @@
+import type { RuleException } from './rules/index.js'
+
 /**
  * The rules of ERC-7562 that an operation must hold. `full`: all; an operation that cannot be checked by
  * each of them is refused. `partial`: those that can be checked. `off`: none.
@@ -22,4 +24,5 @@ export type ValidationSettings = {
   readonly minimumStake: bigint
   /** Seconds for which a stake must be locked (MIN_UNSTAKE_DELAY). */
   readonly minimumUnstakeDelay: number
+  readonly ruleExceptions: readonly RuleException[]
 }

@@ -8,7 +8,14 @@ const sender: Address = `0x${'11'.repeat(20)}`
 const factory: Address = `0x${'22'.repeat(20)}`
 const paymaster: Address = `0x${'33'.repeat(20)}`
 const unstaked = { account: false, factory: false, paymaster: false }
-const operation: AdmittedEntities = { entryPoint, sender, factory, paymaster, staked: unstaked }
+const operation: AdmittedEntities = {
+  entryPoint,
+  sender,
+  factory,
+  paymaster,
+  staked: unstaked,
+  excepted: [],
+}
 
 function facts(address: Address, known: Partial<EntityFacts> = {}): EntityFacts {
   return {
@@ -27,6 +34,8 @@ function facts(address: Address, known: Partial<EntityFacts> = {}): EntityFacts 
 function view(known: Partial<Record<Address, Partial<EntityFacts>>> = {}) {
   return createEntityView([sender, factory, paymaster].map((each) => facts(each, known[each])))
 }
+
+const ROLES = ['account', 'factory', 'paymaster'] as const
 
 const banned = { opsSeen: 600 }
 const throttled = { opsSeen: 200 }
@@ -71,6 +80,27 @@ describe('reputation at admission', () => {
     const staked = { ...unstaked, paymaster: true }
     expect(having(500).refuse({ ...operation, staked }, undefined)).toBeUndefined()
   })
+
+  test.each([
+    ['account', sender, 'asSender'],
+    ['factory', factory, 'asFactory'],
+    ['paymaster', paymaster, 'asPaymaster'],
+  ] as const)(
+    'lets an unstaked %s that breaks a rule by an exception have four operations',
+    (role, address, count) => {
+      const having = (pending: number) => view({ [address]: { [count]: pending } })
+      const excepted = { ...operation, excepted: [role] }
+      const others = { ...operation, excepted: ROLES.filter((each) => each !== role) }
+      expect(having(3).refuse(excepted, undefined)).toBeUndefined()
+      expect(having(4).refuse(others, undefined)).toBeUndefined()
+      expect(having(4).refuse(excepted, undefined)).toMatchObject({
+        code: -32505,
+        data: { [role]: address, limit: 4 },
+      })
+      const staked = { ...unstaked, [role]: true }
+      expect(having(500).refuse({ ...excepted, staked }, undefined)).toBeUndefined()
+    },
+  )
 
   test('counts what it took, so that ten of eleven at once pass', () => {
     const shared = view()

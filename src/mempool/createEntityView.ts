@@ -20,6 +20,8 @@ export type AdmittedEntities = {
     readonly factory: boolean
     readonly paymaster: boolean
   }
+  /** The roles of those that break a rule by an exception of the operator. */
+  readonly excepted: readonly UsedRole[]
 }
 
 type UsedRole = keyof AdmittedEntities['staked']
@@ -73,7 +75,7 @@ export function createEntityView(facts: readonly EntityFacts[]): EntityView {
 
   const refuseUse = (
     { role, address }: Use,
-    { entryPoint, staked }: AdmittedEntities,
+    { entryPoint, staked, excepted }: AdmittedEntities,
     replaced: Replaced | undefined,
   ): PurserError | undefined => {
     const entity = find(entryPoint, address)
@@ -90,8 +92,9 @@ export function createEntityView(facts: readonly EntityFacts[]): EntityView {
       return new EntityReputationError({ role, address }, 'GREP-020', reason)
     }
     if (staked[role]) return undefined
-    const allowed = opsAllowed(entity)
-    return role === 'paymaster' && pending >= allowed
+    const isExcepted = excepted.includes(role)
+    const allowed = isExcepted ? THROTTLED_OPERATIONS : opsAllowed(entity)
+    return (isExcepted || role === 'paymaster') && pending >= allowed
       ? new UnstakedEntityFullError({ role, address }, 'UREP-020', allowed)
       : undefined
   }

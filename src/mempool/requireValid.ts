@@ -15,7 +15,13 @@ import type { EntryPoint, Failure } from '../erc4337/entryPoint.js'
 import type { Fees } from '../erc4337/fees.js'
 import type { Operation } from '../erc4337/operation.js'
 import { describeRevert } from '../erc4337/revertReason.js'
-import { isStaked, type StakePolicy, type Verdict } from '../erc4337/rules/index.js'
+import {
+  answerableFor,
+  isStaked,
+  type StakePolicy,
+  type Verdict,
+  type Violation,
+} from '../erc4337/rules/index.js'
 import { dataGas, dataSteps, estimatedDataGas } from '../gas/dataGas.js'
 import { afterSteps, dataPriceAt } from '../gas/dataPrice.js'
 import { leastMaxFee } from '../gas/highestPrice.js'
@@ -77,7 +83,9 @@ export async function requireValid(
   if (signature)
     throw toOperationError(await compareWithSigned(context, entryPoint, sent, signature, appId), op)
   requireRules(context, op, ruleCheck)
-  if (!tank) context.engine.remember(entryPoint, op, validation, ruleCheck.verdict)
+  // An exception ends: what it waived is judged again before each bundle.
+  if (!tank && ruleCheck.waived.length === 0)
+    context.engine.remember(entryPoint, op, validation, ruleCheck.verdict)
   const next = {
     number: head.number + 1n,
     timestamp: Math.max(head.timestamp, unixNow()),
@@ -104,7 +112,9 @@ export async function requireValid(
       ? observed.deposit
       : op.paymaster && (await readDeposit(node, address, op.paymaster)),
     entities:
-      rules.mode === 'off' ? undefined : entitiesOf(entryPoint, op, observed, rules.stakePolicy),
+      rules.mode === 'off'
+        ? undefined
+        : entitiesOf(entryPoint, op, observed, rules.stakePolicy, ruleCheck.waived),
     record: {
       factory: factoryOf(op, observed),
       seenBlock: head.number,
@@ -276,6 +286,7 @@ function entitiesOf(
   op: Operation,
   observed: Observed,
   policy: StakePolicy,
+  waived: readonly Violation[],
 ): AdmittedEntities {
   const { account, factory, paymaster } = observed.stakes
   return {
@@ -288,6 +299,7 @@ function entitiesOf(
       factory: isStaked(factory, policy),
       paymaster: isStaked(paymaster, policy),
     },
+    excepted: waived.map((violation) => answerableFor(violation).role),
   }
 }
 

@@ -2,7 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { Logger } from 'pino'
 import { ChainAwayError, ConfigError } from '../base/errors/configError.js'
+import { unixNow } from '../base/unixNow.js'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
+import { describeException } from '../erc4337/rules/index.js'
 import type { RunningChain } from './startChain.js'
 
 /** Milliseconds that the service waits at its start for nodes, before it serves the other chains. */
@@ -102,9 +104,13 @@ export async function startChains(
     }
   }
 
-  const reload = (next: readonly ChainDefinition[]) =>
-    reloadChains({ wanted, running, away, signal, start, tryOn }, next)
+  const reload = async (next: readonly ChainDefinition[]) => {
+    const changes = await reloadChains({ wanted, running, away, signal, start, tryOn }, next)
+    logExceptions([...wanted.values()], logger)
+    return changes
+  }
 
+  logExceptions(definitions, logger)
   const attempts = definitions.map(begin)
   const settle = async (): Promise<void> => {
     stopping.abort()
@@ -123,6 +129,18 @@ export async function startChains(
     throw error
   }
   return { running, away, reload, settle, close }
+}
+
+/** Says which entities may break rules, and which could until lately. */
+function logExceptions(definitions: readonly ChainDefinition[], logger: Logger): void {
+  for (const { chainId, ruleExceptions } of definitions)
+    for (const exception of ruleExceptions) {
+      const { text, hasEnded } = describeException(exception, unixNow())
+      const what = hasEnded
+        ? 'an exception from ERC-7562 has ended'
+        : 'an exception from ERC-7562 holds'
+      logger.warn({ chainId, exception: text }, what)
+    }
 }
 
 /** The chains of a service while it runs. */

@@ -1,16 +1,20 @@
 import type { Logger } from 'pino'
 import { CannotCheckRulesError } from '../base/errors/ruleErrors.js'
 import type { ChainMetrics } from '../base/metrics/metrics.js'
+import { unixNow } from '../base/unixNow.js'
 import type { EntryPoint } from '../erc4337/entryPoint.js'
 import type { Operation } from '../erc4337/operation.js'
 import {
+  answerableFor,
   applyRules,
   checkContext,
   checkFields,
   countsAsStaked,
   limitProfiles,
+  type RuleException,
   type RuleLimits,
   type StakePolicy,
+  splitWaived,
   toViolationError,
   type Verdict,
   type Violation,
@@ -23,11 +27,14 @@ export type RuleSettings = {
   readonly mode: RuleMode
   readonly limits: RuleLimits
   readonly stakePolicy: StakePolicy
+  readonly exceptions: readonly RuleException[]
 }
 
 /** The rules that a validation breaks. */
 export type RuleCheck = {
   readonly violations: readonly Violation[]
+  /** Those that the operator lets it break now. */
+  readonly waived: readonly Violation[]
   /** Undefined where only the result of the validation is known, and in mode `off`. */
   readonly verdict: Verdict | undefined
 }
@@ -37,12 +44,12 @@ export function checkRules(
   entryPoint: EntryPoint,
   op: Operation,
   observed: Observed,
-  { mode, limits, stakePolicy }: RuleSettings,
+  { mode, limits, stakePolicy, exceptions }: RuleSettings,
 ): RuleCheck {
-  if (mode === 'off') return { violations: [], verdict: undefined }
+  if (mode === 'off') return { violations: [], waived: [], verdict: undefined }
   if (observed.kind === 'record') {
     const verdict = applyRules({ ...observed, entryPoint, op, limits, stakePolicy })
-    return { violations: verdict.violations, verdict }
+    return { ...splitWaived(verdict.violations, exceptions, unixNow()), verdict }
   }
   const { stakes, contextSize } = observed
   const violations = checkFields(entryPoint, op, limits)
@@ -51,7 +58,7 @@ export function checkRules(
     const paymaster = { role: 'paymaster', address: op.paymaster, staked } as const
     violations.push(...checkContext(paymaster, contextSize, limits))
   }
-  return { violations, verdict: undefined }
+  return { ...splitWaived(violations, exceptions, unixNow()), verdict: undefined }
 }
 
 type Context = {
@@ -69,7 +76,7 @@ type Context = {
 export function requireRules(
   { rules, metrics, logger }: Context,
   { sender, nonce }: Operation,
-  { violations, verdict }: RuleCheck,
+  { violations, waived, verdict }: RuleCheck,
 ): void {
   if (rules.mode === 'off') return
   const [violation] = violations
@@ -77,6 +84,9 @@ export function requireRules(
     metrics.count('purser_rule_judgements_total', { outcome: 'violation' })
     throw toViolationError(violation, rules.stakePolicy)
   }
+  const uses = waived.map((each) => ({ rule: each.rule, entity: answerableFor(each).address }))
+  for (const use of new Map(uses.map((each) => [each.rule + each.entity, each])).values())
+    metrics.count('purser_rules_waived_total', use)
   if (verdict) metrics.count('purser_rule_judgements_total', { outcome: 'judged' })
   else if (rules.mode === 'full') {
     metrics.count('purser_rule_judgements_total', { outcome: 'unjudged' })
@@ -88,12 +98,11 @@ export function requireRules(
 }
 
 /** The settings by which the operations of a chain are checked. */
-export function ruleSettings(
-  settings: Pick<ValidationSettings, 'rules' | 'minimumStake' | 'minimumUnstakeDelay'>,
-): RuleSettings {
+export function ruleSettings(settings: Omit<ValidationSettings, 'validationEngine'>): RuleSettings {
   return {
     mode: settings.rules,
     limits: limitProfiles.lenient,
+    exceptions: settings.ruleExceptions,
     stakePolicy: {
       minimumStake: settings.minimumStake,
       minimumUnstakeDelay: BigInt(settings.minimumUnstakeDelay),

@@ -49,7 +49,12 @@ function open(share = 0, isTrusted = true) {
   return { known, engine, counts, world }
 }
 
-const rules = { mode: 'full', limits: limitProfiles.lenient, stakePolicy: POLICY } as const
+const rules = {
+  mode: 'full',
+  limits: limitProfiles.lenient,
+  stakePolicy: POLICY,
+  exceptions: [],
+} as const
 const op = fixture.operation({ account: { what: 'SLOAD', value: 7n } })
 
 /** The validation of the operation, and what the rules find. */

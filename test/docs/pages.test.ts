@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { ZodType } from 'zod'
 import { chainEntry } from '../../src/config/chainPresets.js'
-import { keySchema } from '../../src/chain/definition/chainDefinition.js'
+import { keySchema, ruleExceptionSchema } from '../../src/chain/definition/chainDefinition.js'
 import { tokenSchema } from '../../src/chain/definition/tokenDefinition.js'
 import { termsSchema } from '../../src/paymaster/policy/policySchema.js'
 import { allCommands, commandLinesIn, problemsOf, spansIn } from './commandLines.js'
@@ -30,6 +30,7 @@ const schemas: Readonly<Record<string, (value: { chains?: unknown[] }) => unknow
   token: (value) => parse(tokenSchema, value),
   key: (value) => parse(keySchema, value),
   terms: (value) => parse(termsSchema, value),
+  exception: (value) => parse(ruleExceptionSchema, value),
 }
 function parse(schema: ZodType, value: unknown): unknown {
   return schema.parse(value)

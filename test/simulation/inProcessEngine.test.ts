@@ -10,7 +10,12 @@ import { type SenderKind, senderKinds, VERSIONS } from '../support/world/version
 import { useVersionChain } from '../support/world.js'
 
 const stakePolicy = { minimumStake: 1n, minimumUnstakeDelay: 1n }
-const rules = { mode: 'full', limits: limitProfiles.lenient, stakePolicy } as const
+const rules = {
+  mode: 'full',
+  limits: limitProfiles.lenient,
+  stakePolicy,
+  exceptions: [],
+} as const
 
 type Payer = 'itself' | 'a tank'
 

@@ -9,6 +9,7 @@ const rules = ruleSettings({
   rules: 'full',
   minimumStake: 1n,
   minimumUnstakeDelay: 1,
+  ruleExceptions: [],
 })
 
 describe.each(VERSIONS)('a mined bundle that is run again, EntryPoint v%s', (version) => {

@@ -379,6 +379,16 @@ export const catalogue = {
     meaning: 'See docs/understand/validation.md.',
     labels: { chain: CHAIN, outcome: ['judged', 'partly', 'violation', 'unjudged'] },
   },
+  purser_rules_waived_total: {
+    kind: 'counter',
+    help: 'Operations accepted although they break a rule of ERC-7562, by rule and entity.',
+    meaning: 'The entity is one of `ruleExceptions`; see docs/understand/validation.md.',
+    labels: {
+      chain: CHAIN,
+      rule: 'rule that an exception names',
+      entity: 'address of an exception',
+    },
+  },
   purser_validations_total: {
     kind: 'counter',
     help: 'Validations by engine: our EVM, traced by the node, or its result only.',

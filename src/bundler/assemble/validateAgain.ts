@@ -23,7 +23,7 @@ import {
 import { endsBefore } from '../../erc4337/validationData.js'
 import type { Drop, StoredOperation } from '../../mempool/pool/operations.js'
 import { type TokenTankUse, tokenTankUse, withStakedTank } from '../../mempool/tokenTankUse.js'
-import { checkRules } from '../../simulation/checkRules.js'
+import { checkRules, type RuleCheck } from '../../simulation/checkRules.js'
 import type { Validation } from '../../simulation/engine.js'
 import type { KnownValidation } from '../../simulation/knownValidations.js'
 import { signatureFailure } from '../../simulation/operationFailure.js'
@@ -107,7 +107,8 @@ export async function validateAgain(
     // A tank of ours answers to nobody for the gas that it uses.
     const watched = verdict?.entities.filter(({ role }) => !(tank && role === 'paymaster')) ?? []
     context.gasWatch?.note(hash, gasOfStaked(watched, stakes, rules.stakePolicy))
-    if (!('stakes' in validated || tank))
+    const isWaived = 'waived' in judged && judged.waived.length > 0
+    if (!('stakes' in validated || tank || isWaived))
       engine.remember(entryPoint, operation, validated.validation, verdict)
     return { kind: 'valid', stored: { ...stored, mostCharged }, accessed: verdict?.accessed }
   } catch (error) {
@@ -144,12 +145,12 @@ function judge(
   tank: TokenTankUse | undefined,
   { validation }: { readonly validation: Validation },
 ):
-  | { readonly verdict: Verdict | undefined; readonly stakes: Stakes }
+  | (Pick<RuleCheck, 'verdict' | 'waived'> & { readonly stakes: Stakes })
   | { readonly violation: Violation } {
   const observed = withStakedTank(validation.observed, tank, rules.stakePolicy)
-  const { violations, verdict } = checkRules(entryPoint, stored.operation, observed, rules)
+  const { violations, waived, verdict } = checkRules(entryPoint, stored.operation, observed, rules)
   const [violation] = [...violations, ...changesSince(stored, validation, verdict)]
-  return violation ? { violation } : { verdict, stakes: observed.stakes }
+  return violation ? { violation } : { verdict, waived, stakes: observed.stakes }
 }
 
 /** The drop of an operation that reverts now, or leaves its tank without the tokens: the tank would pay. */

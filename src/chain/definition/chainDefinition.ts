@@ -1,6 +1,7 @@
 import type { Address, Hex } from 'viem'
 import { parseEther, parseGwei } from 'viem/utils'
 import { z } from 'zod'
+import { waivableRules } from '../../erc4337/rules/index.js'
 import { engineChoices, ruleModes } from '../../erc4337/validationSettings.js'
 import { versions } from '../../erc4337/versionFacts.js'
 import { tankFactoryAddress } from '../contracts/deployments.js'
@@ -203,6 +204,15 @@ export const factsSchema = z.strictObject({
   sequencerFeed: sequencerSchema.optional(),
 })
 
+/** An entity that may break rules of ERC-7562 until a time: an alternative mempool. */
+export const ruleExceptionSchema = z.strictObject({
+  role: z.enum(['account', 'factory', 'paymaster']),
+  address,
+  rules: z.array(z.enum(waivableRules)).min(1),
+  reason: text.max(200),
+  until: z.iso.datetime('must be a time in UTC, such as "2027-01-31T00:00:00Z"'),
+})
+
 function isDistinct(tokens: readonly { readonly address: string }[]): boolean {
   return new Set(tokens.map(({ address }) => address)).size === tokens.length
 }
@@ -264,6 +274,7 @@ export const chainSchema = z.strictObject({
   /** Seconds for which an operation waits for a bundle at most. */
   maxPoolAge: z.int().min(60).max(31_536_000).default(86_400),
   rules: z.enum(ruleModes).default('full'),
+  ruleExceptions: z.array(ruleExceptionSchema).max(50).default([]),
   validationEngine: z.enum(engineChoices).default('auto'),
   minimumStake: wei.default(10n ** 18n),
   /** Tokens besides the native coin with which gas can be paid. */
@@ -312,6 +323,10 @@ export function toChainDefinition(
     treasury: chain.treasury && { ...chain.treasury, key: resolveKey(chain.treasury.key) },
     maxBundleGas: BigInt(facts.maxBundleGas),
     tokens: chain.tokens.map(toTokenDefinition),
+    ruleExceptions: chain.ruleExceptions.map(({ until, ...exception }) => ({
+      ...exception,
+      until: Math.floor(Date.parse(until) / 1_000),
+    })),
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import type { ExecutionRecord, Fork } from '../../evm/index.js'
+import type { ExecutionRecord, Fork, FrameRecord } from '../../evm/index.js'
 import type { EntryPoint } from '../entryPoint.js'
 import type { Operation } from '../operation.js'
 import { type AccessedStorage, accessedStorage } from './accessedStorage.js'
@@ -98,12 +98,31 @@ export function applyRules(evidence: Evidence): Verdict {
 
 function applyPhaseRules(context: RuleContext, phase: Phase): Violation[] {
   const violations = phaseRules.flatMap((rule) => rule(context, phase))
+  let framesOfOthers: ReadonlySet<FrameRecord> | undefined
   for (const frame of framesOf(phase.root)) {
     violations.push(...outOfGas(context, phase, frame))
     if (isEntryPointFrame(context, frame)) continue
-    for (const rule of frameRules) violations.push(...rule(context, phase, frame))
+    for (const violation of frameRules.flatMap((rule) => rule(context, phase, frame))) {
+      framesOfOthers ??= findFramesOfOthers(context, phase)
+      violations.push(framesOfOthers.has(frame) ? { ...violation, byOther: true } : violation)
+    }
   }
   return violations
+}
+
+/** The frames of a phase in which another entity of the operation runs, and all that these call. */
+function findFramesOfOthers(
+  { entities }: RuleContext,
+  { entity, root }: Phase,
+): ReadonlySet<FrameRecord> {
+  const addresses = new Set(Object.values(entities).map(({ address }) => address))
+  addresses.delete(entity.address)
+  const found = new Set<FrameRecord>()
+  for (const frame of framesOf(root)) {
+    if (found.has(frame) || addresses.has(frame.storageAddress) || addresses.has(frame.to))
+      for (const each of [frame, ...frame.calls]) found.add(each)
+  }
+  return found
 }
 
 function ruleContextOf({ record, stakes, stakePolicy, ...rest }: Evidence): RuleContext {

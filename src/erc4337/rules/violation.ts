@@ -48,6 +48,8 @@ export type Violation = {
   readonly field?: string
   /** The entity whose stake would have made it legal. */
   readonly stakeNeeded?: Party
+  /** Whether another entity of the operation ran, which the entity had called, or what that called. */
+  readonly byOther?: true
   readonly message: string
 }
 

@@ -1,6 +1,7 @@
 import { type QueryExecutorProvider, type RawBuilder, sql } from 'kysely'
 import type { Address, Hex } from 'viem'
 import type { Database, TransactionExecutor } from '../../db/database.js'
+import { THROTTLED_OPERATIONS } from '../reputation.js'
 
 /** An entity at one EntryPoint of a chain, with its live operations by its role in them. */
 export type EntityFacts = {
@@ -13,7 +14,7 @@ export type EntityFacts = {
   readonly asSender: number
   /** 0 for a tank, which may have any number. */
   readonly asPaymaster: number
-  /** For a factory with few operations seen: 1 when it has any. */
+  /** For a factory with few operations seen: no more than as many as bound it. */
   readonly asFactory: number
 }
 
@@ -55,7 +56,8 @@ export async function readEntityFacts(
       ${countAs('sender')} as as_sender,
       case when e.trusted then 0 else ${countAs('paymaster')} end as as_paymaster,
       case when e.ops_seen < ${HARMLESS_SEEN}
-        then (select count(*) from (select 1 from ${operationsAs('factory')} limit 1) as any_of_them)
+        then (select count(*) from (select 1 from ${operationsAs('factory')}
+          limit ${THROTTLED_OPERATIONS}) as some_of_them)
         else ${countAs('factory')} end as as_factory
     from (
       select ${chainId}::bigint as chain_id, n.entry_point, n.address,

@@ -102,6 +102,7 @@ function definitionOf(
     maxPoolAge: 86_400,
     // Settable accounts look at the block.
     rules: 'off',
+    ruleExceptions: [],
     validationEngine: 'auto',
     minimumStake: 1n,
     minimumUnstakeDelay: 1,

@@ -10,8 +10,10 @@ import {
   requireCalldataFloor,
   requireEntryPoints,
 } from '../../../chain/requireChain.js'
+import { unixNow } from '../../../base/unixNow.js'
 import { createEntryPoint } from '../../../erc4337/createEntryPoint.js'
 import { isCanonicalCode } from '../../../erc4337/entryPointCode.js'
+import { describeException } from '../../../erc4337/rules/index.js'
 import { requireDataFee } from '../../../gas/dataPrice.js'
 import { findTracer } from '../../../simulation/tracer.js'
 import { type Finding, reporterOf } from '../finding.js'
@@ -42,9 +44,26 @@ export async function checkChain(
     tankFactory(node, definition),
   ])
   return {
-    findings: [...rules, ...blocks, ...floor, ...charging, ...contracts.findings, ...rest.flat()],
+    findings: [
+      ...exceptions(definition),
+      ...rules,
+      ...blocks,
+      ...floor,
+      ...charging,
+      ...contracts.findings,
+      ...rest.flat(),
+    ],
     entryPoints,
   }
+}
+
+/** The entities that may break rules. */
+function exceptions({ chainId, ruleExceptions }: ChainDefinition): Finding[] {
+  const report = reporterOf('configuration', chainId)
+  return ruleExceptions.map((exception) => {
+    const { text, hasEnded } = describeException(exception, unixNow())
+    return hasEnded ? report.warning(text, 'remove it from ruleExceptions') : report.ok(text)
+  })
 }
 
 async function chainRules(node: NodeClient, { chainId }: ChainDefinition): Promise<Finding[]> {

@@ -1,0 +1,85 @@
+import type { Party, RuleId, Violation } from './violation.js'
+
+/**
+ * The rules that an operator may waive for an entity: those on what its validation sees and returns. The others protect the gas of a
+ * bundle (OP-012, OP-020, LIM), nonces and created contracts (OP-031, AUTH), deposits (OP-054), and what was checked before
+ * (OP-041, COD-010, EREP-055): they hold always.
+ */
+export const waivableRules = [
+  'OP-011',
+  'OP-061',
+  'OP-062',
+  'OP-080',
+  'STO-022',
+  'STO-031',
+  'STO-032',
+  'STO-033',
+  'EREP-050',
+] as const satisfies readonly RuleId[]
+
+/** An entity that may break rules for a time: an alternative mempool of ERC-7562. */
+export type RuleException = Party & {
+  readonly rules: readonly (typeof waivableRules)[number][]
+  readonly reason: string
+  /** Unix seconds */
+  readonly until: number
+}
+
+/** A stake allows these to some extent, and an exception the same, as if the entity were staked. */
+const stakeRules = new Set<RuleId>([
+  'OP-080',
+  'STO-022',
+  'STO-031',
+  'STO-032',
+  'STO-033',
+  'EREP-050',
+])
+
+/** CREATE, INVALID and SELFDESTRUCT: OP-011 bans them for nonces, gas and code, not for what they show. */
+const neverWaived = new Set([0xf0, 0xfe, 0xff])
+
+/** The entity whose exception waives a violation: the one that could have a stake, else the one that broke the rule. */
+export function answerableFor({ entity, address, stakeNeeded }: Violation): Party {
+  return stakeNeeded ?? { role: entity, address }
+}
+
+/** The violations that stand, and those that an exception waives at `now` (Unix seconds). */
+export function splitWaived(
+  violations: readonly Violation[],
+  exceptions: readonly RuleException[],
+  now: number,
+): { readonly violations: readonly Violation[]; readonly waived: readonly Violation[] } {
+  const inForce = exceptions.filter(({ until }) => until > now)
+  const isWaived = (violation: Violation): boolean => {
+    const party = answerableFor(violation)
+    return (
+      isWaivable(violation) &&
+      inForce.some(
+        ({ role, address, rules }) =>
+          role === party.role &&
+          address === party.address &&
+          rules.some((rule) => rule === violation.rule),
+      )
+    )
+  }
+  return {
+    violations: violations.filter((violation) => !isWaived(violation)),
+    waived: violations.filter(isWaived),
+  }
+}
+
+function isWaivable({ rule, opcode, stakeNeeded, byOther }: Violation): boolean {
+  if (stakeRules.has(rule)) return stakeNeeded !== undefined
+  return byOther !== true && !(opcode !== undefined && neverWaived.has(opcode))
+}
+
+/** An exception in words, and whether it has ended. */
+export function describeException(
+  { role, address, rules, reason, until }: RuleException,
+  now: number,
+): { readonly text: string; readonly hasEnded: boolean } {
+  const hasEnded = until <= now
+  const end = new Date(until * 1_000).toISOString()
+  const may = hasEnded ? 'could break' : 'may break'
+  return { text: `${role} ${address} ${may} ${rules.join(', ')} until ${end}: ${reason}`, hasEnded }
+}
