@@ -1,8 +1,8 @@
 import type { Hex } from 'viem'
+import { boundText } from './encoding/boundText.js'
 import { readAbi } from './encoding/abiReader.js'
 import type { AaCode, Failure } from './entryPoint.js'
 import {
-  boundText,
   describeKnownError,
   describeRevert,
   entryPointErrors,

@@ -1,4 +1,5 @@
 import type { Hex } from 'viem'
+import { boundText, LONGEST_TEXT } from './encoding/boundText.js'
 import { type AbiReader, readAbi } from './encoding/abiReader.js'
 import { keccak } from './encoding/keccak.js'
 
@@ -7,12 +8,6 @@ const PANIC = '0x4e487b71'
 
 /** Errors in errors that are read. */
 const DEEPEST_ERROR = 2
-
-/** Longest text taken from a contract, in characters. */
-const MAX_LENGTH = 1_000
-
-/** Control, format, private and separator characters: nothing a log or a terminal should obey. */
-const unsafe = /[\p{C}\p{Zl}\p{Zp}]/gu
 
 const panics: Readonly<Record<number, string>> = {
   1: 'assertion failed',
@@ -28,12 +23,7 @@ const panics: Readonly<Record<number, string>> = {
 
 /** The text of `hex`, read as UTF-8, without control characters and at most 1,000 characters long. */
 export function safeText(hex: Hex): string {
-  return boundText(Buffer.from(hex.slice(2, 2 + MAX_LENGTH * 8), 'hex').toString('utf8'))
-}
-
-/** `text` without control characters, cut to 1,000 characters. */
-export function boundText(text: string): string {
-  return Array.from(text.replace(unsafe, '')).slice(0, MAX_LENGTH).join('')
+  return boundText(Buffer.from(hex.slice(2, 2 + LONGEST_TEXT * 8), 'hex').toString('utf8'))
 }
 
 /** The text of Solidity's `Error(string)`; undefined when `data` is something else. */

@@ -1,8 +1,8 @@
 import type { AbiParameter, Hex } from 'viem'
 import { parseAbiItem, size, sliceHex, toFunctionSelector } from 'viem/utils'
 import { z } from 'zod'
+import { boundText } from '../erc4337/encoding/boundText.js'
 import { decodeParameters } from '../erc4337/encoding/decodeParameters.js'
-import { boundText } from '../erc4337/revertReason.js'
 
 export const MOST_ABI_ITEMS = 500
 /** Characters of an ABI as it is sent. */

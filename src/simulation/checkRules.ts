@@ -11,7 +11,6 @@ import {
   checkFields,
   countsAsStaked,
   limitProfiles,
-  type RuleException,
   type RuleLimits,
   type StakePolicy,
   splitWaived,
@@ -19,7 +18,7 @@ import {
   type Verdict,
   type Violation,
 } from '../erc4337/rules/index.js'
-import type { RuleMode, ValidationSettings } from '../erc4337/validationSettings.js'
+import type { RuleException, RuleMode, ValidationSettings } from '../erc4337/validationSettings.js'
 import type { Observed } from './engine.js'
 
 /** The settings by which a chain's operations are checked. */

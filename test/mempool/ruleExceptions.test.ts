@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { unixNow } from '../../src/base/unixNow.js'
-import type { RuleException } from '../../src/erc4337/rules/index.js'
+import type { RuleException } from '../../src/erc4337/validationSettings.js'
 import { useWorld } from '../support/world.js'
 
 /* An account that refuses on the chain looks at the producer of its block (OP-011); a paymaster at its own storage (STO-031). */

@@ -8,7 +8,8 @@ import {
   scenarioOf,
 } from '../../../test/support/erc7562/ruleFixture.js'
 import { addressOf } from '../../../test/evm/harness.js'
-import { describeException, type RuleException, splitWaived, waivableRules } from './exceptions.js'
+import { type RuleException, waivableRules } from '../validationSettings.js'
+import { describeException, splitWaived } from './exceptions.js'
 import type { EntityRole, Violation } from './violation.js'
 
 const NOW = 1_800_000_000

@@ -1,29 +1,5 @@
+import type { RuleException } from '../validationSettings.js'
 import type { Party, RuleId, Violation } from './violation.js'
-
-/**
- * The rules that an operator may waive for an entity: those on what its validation sees and returns. The others protect the gas of a
- * bundle (OP-012, OP-020, LIM), nonces and created contracts (OP-031, AUTH), deposits (OP-054), and what was checked before
- * (OP-041, COD-010, EREP-055): they hold always.
- */
-export const waivableRules = [
-  'OP-011',
-  'OP-061',
-  'OP-062',
-  'OP-080',
-  'STO-022',
-  'STO-031',
-  'STO-032',
-  'STO-033',
-  'EREP-050',
-] as const satisfies readonly RuleId[]
-
-/** An entity that may break rules for a time: an alternative mempool of ERC-7562. */
-export type RuleException = Party & {
-  readonly rules: readonly (typeof waivableRules)[number][]
-  readonly reason: string
-  /** Unix seconds */
-  readonly until: number
-}
 
 /** A stake allows these to some extent, and an exception the same, as if the entity were staked. */
 const stakeRules = new Set<RuleId>([

@@ -2,13 +2,7 @@
 export type { AccessedStorage, SlotSets } from './accessedStorage.js'
 export { applyRules, type Evidence, type Verdict } from './applyRules.js'
 export { conflictingDelegate } from './auth.js'
-export {
-  answerableFor,
-  describeException,
-  type RuleException,
-  splitWaived,
-  waivableRules,
-} from './exceptions.js'
+export { answerableFor, describeException, splitWaived } from './exceptions.js'
 export { type EntityGas, gasInBundle, gasOfStaked, savers } from './bundleGas.js'
 export { type CodeHashes, changedCode, type VisitedCode } from './code.js'
 export {
