@@ -50,13 +50,17 @@ async function prepareAll(name: string, count: number): Promise<readonly Intent[
       () => true,
       () => false,
     )
-  for (const intent of intents) await untilDone(() => ready(intent))
+  for (const intent of intents)
+    await until(async () => {
+      if (await ready(intent)) return true
+      await goOn(1)
+      return false
+    })
   return intents
 }
 
 async function sendPrepared(intents: readonly Intent[]): Promise<void> {
-  for (const intent of intents)
-    await untilDone(() => send(serving.info(), intent).then(Boolean, () => false))
+  for (const intent of intents) await until(() => send(serving.info(), intent).catch(() => false))
   sent.push(...intents)
 }
 
@@ -69,15 +73,6 @@ async function sendAll(name: string, count: number): Promise<readonly Intent[]> 
 /** Blocks as a living chain makes them: a head that was seen is not taken back before the chain is as high. */
 async function goOn(blocks = 8): Promise<void> {
   await anvilClient(serving.chain.rpcUrl).mine({ blocks })
-}
-
-/** Repeats a step until it is done, on a chain that goes on meanwhile. */
-async function untilDone(step: () => Promise<boolean>): Promise<void> {
-  await until(async () => {
-    if (await step()) return true
-    await goOn(1)
-    return false
-  })
 }
 
 /** The operations that the chain includes, each once, are those that were acknowledged, and the books are the chain. */

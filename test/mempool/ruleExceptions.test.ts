@@ -65,7 +65,8 @@ describe.each(['inProcess', 'node'] as const)('an exception from rules, %s', (va
   test('lets an unstaked paymaster have four operations at a time', async () => {
     const paymaster = await chain().createAccount()
     except(paymaster, { role: 'paymaster', rules: ['STO-031'] })
-    const senders = await Promise.all(Array.from({ length: 5 }, () => chain().createAccount()))
+    const senders: Address[] = []
+    for (let count = 0; count < 5; count++) senders.push(await chain().createAccount())
     const fifth = senders[4]!
     const hashes: Hex[] = []
     for (const sender of senders.slice(0, 4)) hashes.push(await admitting(sender, paymaster))

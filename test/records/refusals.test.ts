@@ -59,7 +59,7 @@ test('what is malformed is recorded too, what is about no operation is not', asy
 
 test('a code is explained without a service', async () => {
   const known = await runCli(['explain', 'aa24'])
-  expect(known.stdout).toContain('Sign last: a paymaster or gas limits')
+  expect(known.stdout).toContain('Sign last: later changes of paymaster or limits')
   const unknown = await runCli(['explain', 'AA00'])
   expect(unknown.code).toBe(1)
   expect(unknown.stderr).toMatch(/is no code of Purser/)
