@@ -5,6 +5,8 @@ const MOST_SLIPS = 2
 
 /** The known name that a text most likely means; undefined = none is near. */
 export function nearestOf(text: string, known: readonly string[]): string | undefined {
+  // Anyone may send it, of any length.
+  if (text.length > LONGEST_NAME) return undefined
   const near = known
     .map((name) => ({ name, slips: distanceOf(name.toLowerCase(), text.toLowerCase()) }))
     .filter(({ slips }) => slips <= MOST_SLIPS)

@@ -16,6 +16,16 @@ export type EngineChoice = (typeof engineChoices)[number]
 
 export const engineChoices = ['auto', 'inProcess', 'node'] as const
 
+/** A stake allows these to some extent, and an exception the same, as if the entity were staked. */
+export const stakeRules = [
+  'OP-080',
+  'STO-022',
+  'STO-031',
+  'STO-032',
+  'STO-033',
+  'EREP-050',
+] as const
+
 /**
  * The rules that an operator may waive for an entity: those on what its validation sees and returns. The others protect the gas of a
  * bundle (OP-012, OP-020, LIM), nonces and created contracts (OP-031, AUTH), deposits (OP-054), and what was checked before
@@ -25,12 +35,7 @@ export const waivableRules = [
   'OP-011',
   'OP-061',
   'OP-062',
-  'OP-080',
-  'STO-022',
-  'STO-031',
-  'STO-032',
-  'STO-033',
-  'EREP-050',
+  ...stakeRules,
 ] as const satisfies readonly RuleId[]
 
 /** An entity that may break rules for a time: an alternative mempool of ERC-7562. */

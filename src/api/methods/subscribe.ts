@@ -1,4 +1,4 @@
-import type { Address, Hex } from 'viem'
+import type { Hex } from 'viem'
 import { z } from 'zod'
 import { InvalidParamsError, InvalidRequestError } from '../../base/errors/requestErrors.js'
 import { address, objectOf, oneOf, optional, text, userOpHash } from '../dialects/decode/values.js'
@@ -9,7 +9,7 @@ import { readsOf } from './nodeReads.js'
 const filter = objectOf({
   userOpHash: optional(userOpHash),
   sender: optional(address),
-  until: optional(oneOf('preconfirmed', 'included', 'final')),
+  until: optional(oneOf('preconfirmed', 'included', 'final'), 'included' as const),
 })
 
 const EXAMPLE_ID: Hex = `0x${'5b'.repeat(16)}`
@@ -22,12 +22,11 @@ export const subscribe = method({
   scope: 'bundler',
   cost: 5,
   params: { kind: oneOf('userOperation', 'newHeads'), filter: optional(filter) },
-  decode: ({ kind, filter = {} }) => {
+  decode: ({ kind, filter: operations }) => {
     if (kind === 'newHeads') return {}
-    const { userOpHash, sender, until = 'included' } = filter
-    if ((userOpHash === undefined) === (sender === undefined))
+    if ((operations?.userOpHash === undefined) === (operations?.sender === undefined))
       throw new InvalidParamsError('params[1]', 'must have either userOpHash or sender.')
-    return { operations: { userOpHash, sender, until } }
+    return { operations }
   },
   run: async ({ operations }, context) => {
     const { keyId, gate } = context
@@ -51,11 +50,7 @@ export const subscribe = method({
 })
 
 type Begin = Parameters<SocketSubscriptions['add']>[0]
-type OperationFilter = {
-  readonly userOpHash: Hex | undefined
-  readonly sender: Address | undefined
-  readonly until: 'preconfirmed' | 'included' | 'final'
-}
+type OperationFilter = ReturnType<typeof filter.decode>
 
 function headersOf({ chain }: MethodContext): Begin {
   const { onHeader } = readsOf(chain)
