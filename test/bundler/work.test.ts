@@ -97,7 +97,8 @@ test('a lone operation costs little, and no statement of it is planned anew', as
   expectAtMost(await count(), {
     statements: 56,
     planned: 5,
-    commits: 48,
+    // Those that happen to meet share one: at most one a statement.
+    commits: 56,
     wal: 12_000,
     indexEntries: 33,
   })
@@ -124,6 +125,13 @@ function readsIn(node: PlanNode): readonly { readonly table: string; readonly wh
 /** A condition by which all rows of a read are of one chain: its own, or that of one bundle or reservation. */
 const oneChain = /\(chain_id = |\((bundle_id|id) = (\$|ANY|\(|\w+\.(bundle_id|id)\))/
 
+/** A statement as `pg_stat_statements` keeps it, in which words became parameters where none may stand. */
+function runnable(query: string): string {
+  return query
+    .replace(/\binterval (\$\d+)/g, '$1::interval')
+    .replace(/\bextract\(\$\d+/g, 'extract(epoch')
+}
+
 test('no statement on the way of an operation touches two chains', async () => {
   const { rows: tables } = await sql<{ name: string }>`select table_name as name
     from information_schema.columns where column_name = 'chain_id' and is_nullable = 'NO'`.execute(
@@ -137,7 +145,7 @@ test('no statement on the way of an operation touches two chains', async () => {
   const wide: string[] = []
   for (const { query } of statements) {
     const { rows } = await sql<{ 'QUERY PLAN': readonly [{ readonly Plan: PlanNode }] }>`${sql.raw(
-      `explain (generic_plan, format json) ${query}`,
+      `explain (generic_plan, format json) ${runnable(query)}`,
     )}`.execute(database)
     for (const { table, where } of readsIn(rows[0]!['QUERY PLAN'][0].Plan)) {
       if (!ofChains.has(table)) continue

@@ -90,6 +90,10 @@ async function sendAndWait(op: Record<string, string>, owner: Wallet) {
   return receipt
 }
 
+// ethers keeps a block number for 250 ms, longer than an operation takes here, and then waits for the next block:
+// on a chain that stands still, for ever.
+beforeAll(() => anvilClient(info().rpcUrl).setIntervalMining({ interval: 1 }))
+
 describe.each(providers)('ethers with one URL over %s', (way, connect) => {
   beforeAll(() => {
     provider = connect(info().standardUrl)

@@ -9,7 +9,7 @@ export type DatabaseWork = {
   /** Statements that were planned anew. */
   readonly planned: number
   readonly commits: number
-  /** Bytes, without the full pages that follow a checkpoint. */
+  /** Bytes, without the full pages that follow a checkpoint and those of an index that is split: both come by chance. */
   readonly wal: number
   readonly indexEntries: number
 }
@@ -46,7 +46,8 @@ export async function countWork(database: Database): Promise<WorkCount> {
       select coalesce(sum(calls), 0)::bigint as calls, coalesce(sum(plans), 0)::bigint as plans
       from pg_stat_statements where query !~ 'pg_stat|pg_current_wal|pg_sleep'`.execute(database)
     const { rows: wal } = await sql<{ bytes: number; entries: number }>`
-      select sum(record_size)::float8 as bytes,
+      select sum(record_size) filter (where "resource_manager/record_type" !~ '^Btree/SPLIT')::float8
+          as bytes,
         sum(count) filter (where "resource_manager/record_type" ~ '^Btree/INSERT_(LEAF|POST)')::float8
           as entries
       from pg_get_wal_stats(${before.lsn}::pg_lsn, ${now.lsn}::pg_lsn, true)`.execute(database)
