@@ -22,7 +22,7 @@ export {
   usesOpcode,
 } from './machine/record.js'
 export type { FrameError } from './machine/signal.js'
-export type { WatchedCall, WatchedEnd, Watcher } from './machine/watcher.js'
+export type { InspectedCall, InspectedEnd, Inspector } from './machine/inspector.js'
 export type { CallResult, Outcome } from './outcome.js'
 export { type Precompile, precompilesOf } from './precompiles/index.js'
 export { p256VerifyRip7212 } from './precompiles/p256Verify.js'

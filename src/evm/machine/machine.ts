@@ -16,7 +16,7 @@ import {
   type Preimage,
 } from './record.js'
 import type { Signal } from './signal.js'
-import type { Watcher } from './watcher.js'
+import type { Inspector } from './inspector.js'
 
 /** A log as a contract emits it. */
 export type EvmLog = { address: Address; topics: Hex[]; data: Uint8Array }
@@ -38,7 +38,7 @@ export type EvmContext = {
    * SimpleAccount operation takes about 7,000.
    */
   maxSteps: number
-  watcher?: Watcher | undefined
+  inspector?: Inspector | undefined
 }
 
 /** An instruction outside the interpreter's own loop. Its fixed gas is already paid. */
@@ -75,7 +75,7 @@ export class Machine {
   logs: EvmLog[] = []
   /** False from the start, or once the record has grown too large: there is none then. */
   recording: boolean
-  readonly watcher: Watcher | undefined
+  readonly inspector: Inspector | undefined
   root: FrameRecord | undefined
   preimages: Preimage[] = []
   outOfGas = false
@@ -101,7 +101,7 @@ export class Machine {
     this.maxSteps = context.maxSteps
     this.stepsLeft = context.maxSteps
     this.recording = context.record
-    this.watcher = context.watcher
+    this.inspector = context.inspector
     this.frames = idle.pop() ?? []
   }
 

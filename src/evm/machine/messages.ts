@@ -24,7 +24,7 @@ import {
   type Signal,
   Unsupported,
 } from './signal.js'
-import type { WatchedCall } from './watcher.js'
+import type { InspectedCall } from './inspector.js'
 
 /** Steps that take as long as beginning and ending a message. */
 const STEPS_PER_MESSAGE = 10
@@ -35,12 +35,13 @@ const STEPS_PER_MESSAGE = 10
  * transaction's own message.
  */
 export function enterCall(machine: Machine, parent: Frame | undefined, message: Message): Signal {
-  const { watcher } = machine
-  const call = watcher !== undefined && parent !== undefined ? watched(machine, message) : undefined
-  if (call !== undefined && watcher?.endsRecord?.(call)) machine.recording = false
+  const { inspector } = machine
+  const call =
+    inspector !== undefined && parent !== undefined ? inspected(machine, message) : undefined
+  if (call !== undefined && inspector?.endsRecord?.(call)) machine.recording = false
   const record = begin(machine, parent, message)
   if (call !== undefined) {
-    const answer = watcher?.enter(call)
+    const answer = inspector?.enter(call)
     if (answer !== undefined) {
       const signal = answer.success ? RETURN : REVERT
       return settle(machine, parent, message, record, signal, message.gas, answer.output)
@@ -231,19 +232,19 @@ function settle(
     return CONTINUE
   }
   const shown =
-    machine.watcher === undefined ? output : show(machine, message, signal, used, output)
+    machine.inspector === undefined ? output : show(machine, message, signal, used, output)
   parent.returnData = shown
   parent.copyIn(shown, 0, message.outputAt, Math.min(message.outputSize, shown.length))
   parent.pushNumber(signal === RETURN ? 1 : 0)
   return CONTINUE
 }
 
-/** The call as its watcher sees it, while its parent is the topmost frame. */
-function watched(machine: Machine, { from, to, input }: Message): WatchedCall {
+/** The call as its inspector sees it, while its parent is the topmost frame. */
+function inspected(machine: Machine, { from, to, input }: Message): InspectedCall {
   return { depth: machine.depth + 1, from: from.address, to: to.address, input }
 }
 
-/** Tells the watcher the end of a call. Returns the output that the parent is to see. */
+/** Reports the end of a call to the inspector. Returns the output that the parent is to see. */
 function show(
   machine: Machine,
   message: Message,
@@ -252,7 +253,7 @@ function show(
   output: Uint8Array,
 ): Uint8Array {
   const end = { success: signal === RETURN, output, gasUsed }
-  return machine.watcher!.leave(watched(machine, message), end) ?? output
+  return machine.inspector!.leave(inspected(machine, message), end) ?? output
 }
 
 function refuse(

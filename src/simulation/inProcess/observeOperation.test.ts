@@ -1,7 +1,7 @@
 import type { Address } from 'viem'
 import { expect, test } from 'vitest'
 import { createEntryPoint } from '../../erc4337/createEntryPoint.js'
-import { fromHex, toHex, type WatchedEnd } from '../../evm/index.js'
+import { fromHex, toHex, type InspectedEnd } from '../../evm/index.js'
 import { observeOperation } from './observeOperation.js'
 
 const entryPoint = createEntryPoint('0.9', '0x00000000000000000000000000000000000000ee')
@@ -21,7 +21,7 @@ const toPaymaster = {
   to: paymaster,
   input: fromHex(`${callLayout.validatePaymasterUserOp}00`),
 }
-function answer(...words: bigint[]): WatchedEnd {
+function answer(...words: bigint[]): InspectedEnd {
   return {
     success: true,
     gasUsed: 7,
@@ -43,18 +43,18 @@ test.each([
   ['a range of blocks', range(flag | 10n, flag | 20n)],
   ['that with a failed signature', range(flag, flag | 2n) | 1n],
 ])('%s is noted and hidden', (_, data) => {
-  const { observed, watcher } = observeOperation(entryPoint, op, 'validation')
-  expect(toHex(watcher.leave(toAccount, answer(data))!)).toBe(`0x${word(0n)}`)
-  const ofPaymaster = watcher.leave(toPaymaster, answer(64n, data, 0n))!
+  const { observed, inspector } = observeOperation(entryPoint, op, 'validation')
+  expect(toHex(inspector.leave(toAccount, answer(data))!)).toBe(`0x${word(0n)}`)
+  const ofPaymaster = inspector.leave(toPaymaster, answer(64n, data, 0n))!
   expect(toHex(ofPaymaster)).toBe(`0x${word(64n)}${word(0n)}${word(0n)}`)
   expect(observed).toMatchObject({ accountData: data, paymasterData: data })
 })
 
 test('answers that are too short or reverts stay as they are', () => {
-  const { observed, watcher } = observeOperation(entryPoint, op, 'validation')
-  expect(watcher.leave(toAccount, { ...answer(1n), success: false })).toBeUndefined()
-  expect(watcher.leave(toAccount, { ...answer(), gasUsed: 5 })).toBeUndefined()
-  expect(watcher.leave(toPaymaster, answer(64n, 1n))).toBeUndefined()
+  const { observed, inspector } = observeOperation(entryPoint, op, 'validation')
+  expect(inspector.leave(toAccount, { ...answer(1n), success: false })).toBeUndefined()
+  expect(inspector.leave(toAccount, { ...answer(), gasUsed: 5 })).toBeUndefined()
+  expect(inspector.leave(toPaymaster, answer(64n, 1n))).toBeUndefined()
   expect(observed).toMatchObject({
     accountData: undefined,
     paymasterData: undefined,
@@ -64,9 +64,9 @@ test('answers that are too short or reverts stay as they are', () => {
 })
 
 test('calls that accounts make are not taken for those of the EntryPoint', () => {
-  const { observed, watcher } = observeOperation(entryPoint, op, 'execution')
+  const { observed, inspector } = observeOperation(entryPoint, op, 'execution')
   const input = fromHex(`${callLayout.innerHandleOp}${word(0n).repeat(16)}`)
-  watcher.enter({ depth: 2, from: sender, to: from, input })
-  expect(watcher.leave({ ...toAccount, depth: 2 }, answer(1n))).toBeUndefined()
+  inspector.enter({ depth: 2, from: sender, to: from, input })
+  expect(inspector.leave({ ...toAccount, depth: 2 }, answer(1n))).toBeUndefined()
   expect(observed).toMatchObject({ accountData: undefined, validated: undefined, accountGas: 0 })
 })

@@ -2,7 +2,7 @@ import type { Address, Hex } from 'viem'
 import type { EntryPoint } from '../../erc4337/entryPoint.js'
 import type { Operation } from '../../erc4337/operation.js'
 import { refusedPadding } from '../../erc4337/rules/index.js'
-import { toHex, type WatchedCall, type WatchedEnd, type Watcher } from '../../evm/index.js'
+import { toHex, type InspectedCall, type InspectedEnd, type Inspector } from '../../evm/index.js'
 
 /** How a call of the EntryPoint ended; revert data as far as the EntryPoint itself reports it. */
 export type CallEnd = {
@@ -63,7 +63,7 @@ const outOfGas = Uint8Array.from({ length: 32 }, (_, at) => [0xde, 0xad, 0xde, 0
 const MAX_RETURN_DATA = 2048
 
 /**
- * A watcher of a handleOps with this one operation, and the observation that it fills in. Failed
+ * An inspector of a handleOps with this one operation, and the observation that it fills in. Failed
  * signatures and ranges of validity are noted and hidden from the EntryPoint, which would end there (AA24,
  * AA34, AA22, AA27, AA32, AA37). With the extent 'validation' the
  * EntryPoint sees execution run out of gas: the whole call then reverts, and validation has
@@ -73,7 +73,7 @@ export function observeOperation(
   { address, callLayout }: Pick<EntryPoint, 'address' | 'callLayout'>,
   op: Pick<Operation, 'sender' | 'paymaster' | 'callData'>,
   extent: Extent,
-): { readonly observed: Observation; readonly watcher: Watcher } {
+): { readonly observed: Observation; readonly inspector: Inspector } {
   const observed: Observation = {
     accountData: undefined,
     paymasterData: undefined,
@@ -85,12 +85,16 @@ export function observeOperation(
     postOp: undefined,
   }
 
-  function isCall({ to, input }: WatchedCall, target: Address | undefined, selector: Hex): boolean {
+  function isCall(
+    { to, input }: InspectedCall,
+    target: Address | undefined,
+    selector: Hex,
+  ): boolean {
     return to === target && toHex(input.subarray(0, 4)) === selector
   }
 
   /** The EntryPoint's own calls before execution. */
-  function duringValidation(call: WatchedCall, end: WatchedEnd): Uint8Array | undefined {
+  function duringValidation(call: InspectedCall, end: InspectedEnd): Uint8Array | undefined {
     const { success, output, gasUsed } = end
     if (isCall(call, op.paymaster, callLayout.validatePaymasterUserOp)) {
       observed.paymasterGas = gasUsed
@@ -107,7 +111,7 @@ export function observeOperation(
   }
 
   /** Calls out of innerHandleOp: first that of the account, if there is one, then postOp. */
-  function duringExecution(end: WatchedEnd): void {
+  function duringExecution(end: InspectedEnd): void {
     const { success, gasUsed, output } = end
     const revertData = success ? '0x' : toHex(output.subarray(0, MAX_RETURN_DATA))
     const callEnd = { success, gasUsed, revertData }
@@ -115,7 +119,7 @@ export function observeOperation(
     else observed.postOp ??= callEnd
   }
 
-  const watcher: Watcher = {
+  const inspector: Inspector = {
     enter(call) {
       if (call.depth !== 1 || !isCall(call, address, callLayout.innerHandleOp)) return undefined
       observed.validated = validationEnd(call.input, callLayout)
@@ -129,7 +133,7 @@ export function observeOperation(
       return undefined
     },
   }
-  return { observed, watcher }
+  return { observed, inspector }
 }
 
 function wordAt(bytes: Uint8Array, at: number): bigint {

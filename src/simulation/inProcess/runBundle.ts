@@ -7,8 +7,8 @@ import {
   type EvmAuthorization,
   fromHex,
   toHex,
-  type WatchedCall,
-  type Watcher,
+  type InspectedCall,
+  type Inspector,
 } from '../../evm/index.js'
 import { type Allowance, type Ground, type PassEnd, ranOutOfSteps } from './runOperation.js'
 import { outcomesOf } from './simulatedOperation.js'
@@ -47,9 +47,9 @@ export function runBundle(
   { runSteps }: Allowance,
 ): PassEnd<BundleRun> {
   const maxSteps = Math.min(runSteps, MAX_STEPS)
-  const watcher = validationsOnly(entryPoint)
+  const inspector = validationsOnly(entryPoint)
   const outcome = call(
-    { state: known, block, onMiss: 'guess', record: true, maxSteps, watcher },
+    { state: known, block, onMiss: 'guess', record: true, maxSteps, inspector },
     {
       from,
       to: entryPoint.address,
@@ -77,9 +77,9 @@ export function runBundle(
   }
 }
 
-/** A watcher that ends the record where the first operation is executed: all are validated before. */
-function validationsOnly({ address, callLayout }: EntryPoint): Watcher {
-  const isExecution = ({ depth, to, input }: WatchedCall): boolean =>
+/** An inspector that ends the record where the first operation is executed: all are validated before. */
+function validationsOnly({ address, callLayout }: EntryPoint): Inspector {
+  const isExecution = ({ depth, to, input }: InspectedCall): boolean =>
     depth === 1 && to === address && toHex(input.subarray(0, 4)) === callLayout.innerHandleOp
   return { enter: () => undefined, leave: () => undefined, endsRecord: isExecution }
 }

@@ -76,8 +76,8 @@ export function simulateOperation(
   extent: Extent,
   { onMiss, record, maxSteps }: Pick<EvmContext, 'onMiss' | 'record' | 'maxSteps'>,
 ): Simulation {
-  const { observed, watcher } = observeOperation(entryPoint, op, extent)
-  const context = { state, block, onMiss, record, maxSteps, watcher }
+  const { observed, inspector } = observeOperation(entryPoint, op, extent)
+  const context = { state, block, onMiss, record, maxSteps, inspector }
   const outcome = call(context, handleOpsCall(entryPoint, op, block))
   const { refused } = observed
   if (refused === undefined || outcome.kind !== 'done') return { outcome, observed }

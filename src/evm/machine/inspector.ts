@@ -1,7 +1,7 @@
 import type { Address } from 'viem'
 
 /** A call (not a creation) that a contract makes. Its bytes are a view: copy them to keep them. */
-export type WatchedCall = {
+export type InspectedCall = {
   /** 1 for a call by the outermost frame. */
   readonly depth: number
   readonly from: Address
@@ -10,21 +10,21 @@ export type WatchedCall = {
 }
 
 /** The end of a call. The output is a view too. */
-export type WatchedEnd = {
+export type InspectedEnd = {
   readonly success: boolean
   readonly output: Uint8Array
   readonly gasUsed: number
 }
 
 /**
- * A watcher sees every call below the outermost message and may change the result that the caller sees.
+ * An inspector sees every call below the outermost message and may change the result that the caller sees.
  * It is no contract: it costs no gas and leaves no trace in the record.
  */
-export type Watcher = {
+export type Inspector = {
   /** Called before the call runs. A result takes the place of running it. */
-  enter(call: WatchedCall): Pick<WatchedEnd, 'success' | 'output'> | undefined
+  enter(call: InspectedCall): Pick<InspectedEnd, 'success' | 'output'> | undefined
   /** Called when the call has ended, run or replaced. Bytes take the place of its output. */
-  leave(call: WatchedCall, end: WatchedEnd): Uint8Array | undefined
+  leave(call: InspectedCall, end: InspectedEnd): Uint8Array | undefined
   /** Whether the record of the run ends before this call; asked before `enter`. Absent: it never does. */
-  endsRecord?(call: WatchedCall): boolean
+  endsRecord?(call: InspectedCall): boolean
 }

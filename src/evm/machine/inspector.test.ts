@@ -9,7 +9,7 @@ import {
   word,
 } from '../../../test/evm/harness.js'
 import { fromHex, toHex } from '../bytes/hex.js'
-import type { WatchedCall, WatchedEnd, Watcher } from './watcher.js'
+import type { InspectedCall, InspectedEnd, Inspector } from './inspector.js'
 
 const THIRD = addressOf(0xc0003n)
 /** Calls `to` with four bytes of data, then returns success and 32 bytes of its output. */
@@ -21,11 +21,11 @@ function five(end: 'f3' | 'fd') {
   return hex('60055f5260205f', end)
 }
 
-type Seen = ['enter', WatchedCall] | ['leave', WatchedCall, WatchedEnd]
+type Seen = ['enter', InspectedCall] | ['leave', InspectedCall, InspectedEnd]
 
-function spy(changes: Partial<Watcher> = {}): Watcher & { seen: Seen[] } {
+function spy(changes: Partial<Inspector> = {}): Inspector & { seen: Seen[] } {
   const seen: Seen[] = []
-  const copy = (call: WatchedCall) => ({ ...call, input: call.input.slice() })
+  const copy = (call: InspectedCall) => ({ ...call, input: call.input.slice() })
   return {
     seen,
     enter(call) {
@@ -39,19 +39,19 @@ function spy(changes: Partial<Watcher> = {}): Watcher & { seen: Seen[] } {
   }
 }
 
-describe('watcher', () => {
+describe('inspector', () => {
   it('sees calls below the outermost message in order, with input, output and gas', () => {
-    const watcher = spy()
+    const inspector = spy()
     const middle = hex('5f5f5f5f5f', pushAddress(THIRD), '5af1', five('f3').slice(2))
     const result = runCode(
       caller(OTHER),
       { [OTHER]: { code: middle }, [THIRD]: { code: five('fd') } },
-      { watcher },
+      { inspector },
     )
     const outer = { depth: 1, from: CONTRACT, to: OTHER, input: fromHex('0xaabbccdd') }
     const inner = { depth: 2, from: OTHER, to: THIRD, input: new Uint8Array(0) }
     const [frame] = result.record.root.calls
-    expect(watcher.seen).toEqual([
+    expect(inspector.seen).toEqual([
       ['enter', outer],
       ['enter', inner],
       ['leave', inner, { success: false, output: fromHex(word(5)), gasUsed: 16 }],
@@ -61,15 +61,16 @@ describe('watcher', () => {
 
   it('changes nothing when it only looks', () => {
     const others = { [OTHER]: { code: five('f3') } }
-    expect(runCode(caller(OTHER), others, { watcher: spy() })).toEqual(
+    expect(runCode(caller(OTHER), others, { inspector: spy() })).toEqual(
       runCode(caller(OTHER), others),
     )
   })
 
   it('may stand in for a call, which then does not run and costs no gas', () => {
     const answer = { success: true, output: fromHex(word(9)) }
-    const watcher = spy({ enter: () => answer })
-    const run = (code: `0x${string}`) => runCode(caller(OTHER), { [OTHER]: { code } }, { watcher })
+    const inspector = spy({ enter: () => answer })
+    const run = (code: `0x${string}`) =>
+      runCode(caller(OTHER), { [OTHER]: { code } }, { inspector })
     const result = run(five('fd'))
     expect(toHex(result.output)).toBe(hex(word(9), word(1)))
     expect(result.executionGas).toBe(run(hex('5a'.repeat(1000))).executionGas)
@@ -77,15 +78,15 @@ describe('watcher', () => {
   })
 
   it('may stand in with a failure', () => {
-    const watcher = spy({ enter: () => ({ success: false, output: fromHex(word(9)) }) })
-    const result = runCode(caller(OTHER), { [OTHER]: { code: five('f3') } }, { watcher })
+    const inspector = spy({ enter: () => ({ success: false, output: fromHex(word(9)) }) })
+    const result = runCode(caller(OTHER), { [OTHER]: { code: five('f3') } }, { inspector })
     expect(toHex(result.output)).toBe(hex(word(9), word(0)))
   })
 
   it('may change what the caller sees, at the same gas, while the record keeps the truth', () => {
     const others = { [OTHER]: { code: five('f3') } }
-    const watcher = spy({ leave: () => fromHex(word(6)) })
-    const result = runCode(caller(OTHER), others, { watcher })
+    const inspector = spy({ leave: () => fromHex(word(6)) })
+    const result = runCode(caller(OTHER), others, { inspector })
     expect(toHex(result.output)).toBe(hex(word(6), word(1)))
     expect(result.gasUsed).toBe(runCode(caller(OTHER), others).gasUsed)
     expect(result.record.root.calls[0]!.output).toEqual(fromHex(word(5)))
@@ -95,10 +96,14 @@ describe('watcher', () => {
     const call = (to: `0x${string}`, value: string) =>
       hex('5f5f5f5f', value, pushAddress(to), '5af150')
     const code = hex(call(addressOf(4), '5f'), call(THIRD, '5f'), call(OTHER, '6001'))
-    const watcher = spy()
-    runCode(code, { [CONTRACT]: { code, balance: 0n }, [OTHER]: { code: five('f3') } }, { watcher })
-    const ends = watcher.seen.flatMap((event) => (event[0] === 'leave' ? [event[2]] : []))
-    expect(watcher.seen).toHaveLength(6)
+    const inspector = spy()
+    runCode(
+      code,
+      { [CONTRACT]: { code, balance: 0n }, [OTHER]: { code: five('f3') } },
+      { inspector },
+    )
+    const ends = inspector.seen.flatMap((event) => (event[0] === 'leave' ? [event[2]] : []))
+    expect(inspector.seen).toHaveLength(6)
     expect(ends.map(({ success, gasUsed }) => [success, gasUsed])).toEqual([
       [true, 15],
       [true, 0],
