@@ -65,7 +65,7 @@ const glance: readonly Stat[] = [
     bad: [1_000, 'above'],
   },
   {
-    title: 'Tanks below their alarm',
+    title: 'Tanks below their alert',
     unit: 'short',
     expr: `sum(max by (chain, app) (${series('purser_tank_low', chain)}))`,
     bad: [1, 'above'],

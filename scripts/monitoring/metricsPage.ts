@@ -1,5 +1,5 @@
 import { catalogue, type MetricDefinition } from '../../src/base/metrics/catalogue.js'
-import { alerts } from './alerts.js'
+import { type Alert, alerts } from './alerts.js'
 import { runbookOf } from './rules.js'
 
 /** Values of a label that are all written out; of a longer list the number is given. */
@@ -17,18 +17,17 @@ const commonLabels = [...new Set(openLabels)].filter(
   (text) => openLabels.filter((each) => each === text).length > 1,
 )
 
-/** The metrics and alerts as tables of Markdown. */
+/** The metrics as a table of Markdown, and the alerts by severity. */
 export function metricTables(): string {
   const metrics = Object.entries<MetricDefinition>(catalogue).map(
     ([name, { kind, help, meaning, labels }]) =>
       `| \`${name}\` | ${kind} | ${labelsText(labels)} | ${help} ${meaning} |`,
   )
-  const rules = alerts.map((alert) => {
-    const { name, severity, after, summary } = alert
-    const anchor = runbookOf(alert).replace('docs/operate/', '')
-    const text = summary.replaceAll(/\{\{ \$(?:labels\.)?(\w+) \}\}/g, '…')
-    return `| [\`${name}\`](${anchor}) | ${severity} | ${after} | ${text} |`
-  })
+  const named = (wanted: Alert['severity']) =>
+    alerts
+      .filter(({ severity }) => severity === wanted)
+      .map((alert) => `[${alert.name}](${runbookOf(alert).replace('docs/operate/', '')})`)
+      .join(', ')
   return [
     `Labels of several metrics: ${commonLabels.join('; ')}.`,
     '',
@@ -38,9 +37,8 @@ export function metricTables(): string {
     '',
     '## Alerts',
     '',
-    '| alert | severity | after | says |',
-    '|---|---|---|---|',
-    ...rules,
+    `- Severity \`page\`: ${named('page')}`,
+    `- Severity \`warn\`: ${named('warn')}`,
   ].join('\n')
 }
 

@@ -132,7 +132,7 @@ describe('routes', () => {
     })
     expect(await ofOperator.json()).toMatchObject({
       reasons: [],
-      alarms: ['Chain 10, 0x11: send it money.'],
+      alerts: ['Chain 10, 0x11: send it money.'],
       chains: { 10: { executors: [{ balance: '5' }] } },
     })
     const headers = { authorization: 'Bearer wrong' }

@@ -45,9 +45,9 @@ function questionOf({ chain, role = 'api' }: Readonly<Record<string, string>>): 
   return { chainId: chain === undefined ? undefined : Number(chain), role }
 }
 
-function withoutExecutors({ roles, checks, reasons, alarms, chains }: Omit<Readiness, 'ready'>) {
+function withoutExecutors({ roles, checks, reasons, alerts, chains }: Omit<Readiness, 'ready'>) {
   const needs =
-    alarms.length === 0 ? [] : ["Executors need funds; the operator's token shows more."]
+    alerts.length === 0 ? [] : ["Executors need funds; the operator's token shows more."]
   const open = Object.entries(chains).map(([id, { executors: _, ...chain }]) => [id, chain])
   return { roles, checks, reasons: [...reasons, ...needs], chains: Object.fromEntries(open) }
 }

@@ -117,7 +117,7 @@ export type Readiness = {
   /** A sentence for each thing that is not as it should be. */
   readonly reasons: readonly string[]
   /** A sentence for each executor or treasury that needs something; for the operator only. */
-  readonly alarms: readonly string[]
+  readonly alerts: readonly string[]
   /** By chain id. */
   readonly chains: Readonly<Record<string, ChainReadiness>>
 }

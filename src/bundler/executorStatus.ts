@@ -19,7 +19,7 @@ export type ExecutorStatus = {
   /** Milliseconds since the oldest of them was first signed; undefined when there is none. */
   readonly oldestAge: number | undefined
   /** A sentence on what the operator has to do; undefined when nothing. */
-  readonly alarm: string | undefined
+  readonly alert: string | undefined
 }
 
 type StatusContext = Pick<
@@ -42,22 +42,22 @@ export async function executorStatus(
   return [...roles].map(([address, role]) => {
     const bundles = open.filter(({ executor }) => executor === address)
     const { balance = 0n } = states.get(address) ?? {}
-    const alarm = balanceAlarm(role, balance, definition)
+    const alert = balanceAlert(role, balance, definition)
     const ages = bundles.map(({ attempts: [first] }) => first.age)
     return {
       role,
       address,
       balance,
       inFlight: bundles.length,
-      alarm,
-      state: alarm !== undefined ? 'resting' : bundles.length > 0 ? 'busy' : 'ready',
+      alert,
+      state: alert !== undefined ? 'resting' : bundles.length > 0 ? 'busy' : 'ready',
       oldestAge: ages.length > 0 ? Math.max(...ages) : undefined,
     }
   })
 }
 
-/** The alarm that a balance raises; undefined where it is high enough. */
-export function balanceAlarm(
+/** The alert that a balance raises; undefined where it is high enough. */
+export function balanceAlert(
   role: ExecutorStatus['role'],
   balance: bigint,
   { executorMinBalance, treasury }: Pick<ChainDefinition, 'executorMinBalance' | 'treasury'>,

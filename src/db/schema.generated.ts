@@ -12,7 +12,7 @@ export type Schema = {
     created_at: Generated<Date>
     revoked_at: Date | null
   }
-  alarms: {
+  alerts: {
     holder: string
     since: Generated<Date>
   }
@@ -180,8 +180,8 @@ export type Schema = {
     chain_id: bigint
     mode: 'tank' | 'shared' | 'native'
     credited: Generated<bigint>
-    alarm_wei: Generated<bigint>
-    alarm_days: Generated<number>
+    alert_wei: Generated<bigint>
+    alert_days: Generated<number>
     created_at: Generated<Date>
     updated_at: Generated<Date>
   }

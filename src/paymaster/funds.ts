@@ -2,7 +2,7 @@ import { formatEther } from 'viem/utils'
 import { TankError } from '../base/errors/sponsorshipErrors.js'
 import type { Database, Transaction } from '../db/database.js'
 import { inTransaction } from '../db/inTransaction.js'
-import { alarmSince } from './ledger/alarms.js'
+import { alertSince } from './ledger/alerts.js'
 import { addToCounters } from './ledger/budgetCounters.js'
 import type { FundMode } from './ledger/funds.js'
 import {
@@ -14,7 +14,7 @@ import {
   type StoredFund,
 } from './ledger/funds.js'
 import { lockReserving } from './ledger/reservations.js'
-import { type AlarmTerms, type Runway, runwayOf, SPENDING_DAYS } from './runway.js'
+import { type AlertTerms, type Runway, runwayOf, SPENDING_DAYS } from './runway.js'
 import { creditCounter } from './tank/payer.js'
 
 /** An app's prepaid credit on a chain. All in wei. */
@@ -27,12 +27,12 @@ type CreditState = {
   readonly runway: Runway
 }
 
-/** The way in which an app pays, with its alarm and its credit. */
+/** The way in which an app pays, with its alert and its credit. */
 export type FundState = {
   readonly mode: FundMode
-  readonly alarm: AlarmTerms
+  readonly alert: AlertTerms
   readonly credit: CreditState
-  /** Whether the alarm of the credit is on. */
+  /** Whether the alert of the credit is on. */
   readonly isLow: boolean
 }
 
@@ -44,7 +44,7 @@ export type Funds = {
    * Sets the mode from the next sponsorship on; earlier sponsorships settle in the earlier mode.
    */
   setMode(appId: string, mode: FundMode): Promise<FundState>
-  setAlarm(appId: string, terms: Partial<AlarmTerms>): Promise<FundState>
+  setAlert(appId: string, terms: Partial<AlertTerms>): Promise<FundState>
   /**
    * Adds `wei` to the app's credit, or takes them when negative, but never spent or reserved wei.
    * The same reference a second time changes nothing.
@@ -58,9 +58,9 @@ type FundsContext = { readonly database: Database; readonly chainId: number }
 export function createFunds({ database, chainId }: FundsContext): Funds {
   const stateOf = async (fund: StoredFund | undefined): Promise<FundState> => ({
     mode: fund?.mode ?? 'tank',
-    alarm: alarmOf(fund),
+    alert: alertOf(fund),
     credit: fund === undefined ? noCredit : await creditOf(database, chainId, fund),
-    isLow: fund !== undefined && (await alarmSince(database, fund.id)) !== undefined,
+    isLow: fund !== undefined && (await alertSince(database, fund.id)) !== undefined,
   })
 
   const take = async (trx: Transaction, fund: StoredFund, wei: bigint): Promise<void> => {
@@ -81,10 +81,10 @@ export function createFunds({ database, chainId }: FundsContext): Funds {
   return {
     setMode: async (appId, mode) => stateOf(await putFund(database, appId, chainId, { mode })),
 
-    setAlarm: async (appId, { wei, days }) => {
+    setAlert: async (appId, { wei, days }) => {
       const change = {
-        ...(wei !== undefined && { alarmWei: wei }),
-        ...(days !== undefined && { alarmDays: days }),
+        ...(wei !== undefined && { alertWei: wei }),
+        ...(days !== undefined && { alertDays: days }),
       }
       return stateOf(await putFund(database, appId, chainId, change))
     },
@@ -135,9 +135,9 @@ export async function creditOf(
   }
 }
 
-/** The alarm of an app that has no settings. */
-const defaultAlarm: AlarmTerms = { wei: 0n, days: 3 }
+/** The alert of an app that has no settings. */
+const defaultAlert: AlertTerms = { wei: 0n, days: 3 }
 
-export function alarmOf(fund: StoredFund | undefined): AlarmTerms {
-  return fund === undefined ? defaultAlarm : { wei: fund.alarm_wei, days: fund.alarm_days }
+export function alertOf(fund: StoredFund | undefined): AlertTerms {
+  return fund === undefined ? defaultAlert : { wei: fund.alert_wei, days: fund.alert_days }
 }

@@ -32,7 +32,7 @@ test('more money never lasts shorter', () => {
   )
 })
 
-test('an alarm goes off below its amount or its days, and 0 means never', () => {
+test('an alert goes off below its amount or its days, and 0 means never', () => {
   const runway = { daily: 10n, days: 5 }
   expect(isLow(49n, runway, { wei: 50n, days: 0 })).toBe(true)
   expect(isLow(50n, runway, { wei: 50n, days: 5 })).toBe(false)

@@ -24,13 +24,13 @@ export function runwayOf(available: bigint, { spent, days }: RecentSpending): Ru
   return { daily, days: Number((left * 100n) / daily) / 100 }
 }
 
-/** The levels below which an alarm goes off; 0 = never for that reason. */
-export type AlarmTerms = {
+/** The levels below which an alert goes off; 0 = never for that reason. */
+export type AlertTerms = {
   /** wei */
   readonly wei: bigint
   readonly days: number
 }
 
-export function isLow(available: bigint, { days }: Runway, terms: AlarmTerms): boolean {
+export function isLow(available: bigint, { days }: Runway, terms: AlertTerms): boolean {
   return available < terms.wei || (days !== undefined && days < terms.days)
 }

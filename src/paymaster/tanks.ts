@@ -12,7 +12,7 @@ import type { Database } from '../db/database.js'
 import type { EntryPoint } from '../erc4337/entryPoint.js'
 import { encryptSecret } from '../tenants/secrets.js'
 import { depositOf, depositTo } from './entryPointDeposit.js'
-import { alarmSince } from './ledger/alarms.js'
+import { alertSince } from './ledger/alerts.js'
 import type { TankKind } from './ledger/tanks.js'
 import { findTank, insertTank, replaceTank, type StoredTank } from './ledger/tanks.js'
 import type { Runway } from './runway.js'
@@ -42,7 +42,7 @@ type TankState = Tank & {
   /** wei of the deposit that are reserved for sponsorships */
   readonly locked: bigint
   readonly runway: Runway
-  /** Whether the alarm is on. */
+  /** Whether the alert is on. */
   readonly isLow: boolean
   /** Whether the master key does not decrypt the signer's key: then nothing can be sponsored from the tank. */
   readonly isSignerLost: boolean
@@ -130,7 +130,7 @@ export function createTanks(context: TanksContext): Tanks {
       const [deployed, level, since] = await Promise.all([
         has(stored.address),
         tankLevel({ database, node, chainId }, stored),
-        alarmSince(database, stored.id),
+        alertSince(database, stored.id),
       ])
       const isSignerLost = !canSign(masterKey, stored)
       return { ...toTank(stored), deployed, ...level, isLow: since !== undefined, isSignerLost }

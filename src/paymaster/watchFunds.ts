@@ -2,11 +2,11 @@ import type { Logger } from 'pino'
 import type { NodeClient } from '../chain/nodeClient.js'
 import type { Database } from '../db/database.js'
 import { emitEvent } from '../db/events.js'
-import { alarmOf, creditOf } from './funds.js'
-import { setAlarm } from './ledger/alarms.js'
+import { alertOf, creditOf } from './funds.js'
+import { setAlert } from './ledger/alerts.js'
 import { findFund, listFunds } from './ledger/funds.js'
 import { listTanks } from './ledger/tanks.js'
-import { type AlarmTerms, isLow, type Runway } from './runway.js'
+import { type AlertTerms, isLow, type Runway } from './runway.js'
 import { tankLevel } from './tankLevel.js'
 
 type WatchContext = {
@@ -24,7 +24,7 @@ type Level = {
   readonly appId: string | null
   readonly available: bigint
   readonly runway: Runway
-  readonly terms: AlarmTerms
+  readonly terms: AlertTerms
   /** Facts for people and events. */
   readonly facts: Readonly<Record<string, unknown>>
 }
@@ -40,8 +40,8 @@ export type FundLevel = {
   /** undefined = nothing is spent, so it lasts for ever */
   readonly days: number | undefined
   /** Somebody subscribed to its low-balance alert. */
-  readonly alarmed: boolean
-  /** The alarm is on: less is available than it says. */
+  readonly hasAlert: boolean
+  /** The alert is on: less is available than it says. */
   readonly low: boolean
 }
 
@@ -75,7 +75,7 @@ export function watchFunds(context: WatchContext): FundsWatch {
 }
 
 /**
- * Turns alarms on where money runs low, and off where it was filled; each change is reported once.
+ * Turns alerts on where money runs low, and off where it was filled; each change is reported once.
  * Returns the levels.
  */
 export async function checkFunds(context: WatchContext): Promise<readonly FundLevel[]> {
@@ -85,7 +85,7 @@ export async function checkFunds(context: WatchContext): Promise<readonly FundLe
     appId,
     available,
     days: runway.days,
-    alarmed: terms.wei > 0n || terms.days > 0,
+    hasAlert: terms.wei > 0n || terms.days > 0,
     low: isLow(available, runway, terms),
   }))
 }
@@ -98,7 +98,7 @@ async function checkLevel(
   const low = isLow(available, runway, terms)
   const data = { chainId, ...facts, available: String(available), days: runway.days ?? null }
   const changed = await database.transaction().execute(async (trx) => {
-    const changed = await setAlarm(trx, holder, low)
+    const changed = await setAlert(trx, holder, low)
     if (changed && low && appId !== null) await emitEvent(trx, appId, 'tank.low', data)
     return changed
   })
@@ -123,7 +123,7 @@ async function tankLevels(context: WatchContext): Promise<Level[]> {
       appId,
       runway,
       available: deposit - locked,
-      terms: alarmOf(fund),
+      terms: alertOf(fund),
       facts: { tank: tank.address, entryPoint: tank.entry_point },
     })
   }
@@ -140,7 +140,7 @@ async function creditLevels({ database, chainId }: WatchContext): Promise<Level[
       appId: fund.app_id,
       available,
       runway,
-      terms: alarmOf(fund),
+      terms: alertOf(fund),
       facts: { mode: fund.mode },
     })
   }

@@ -31,10 +31,10 @@ export async function listNeeds(
       c.name as "accountName", n.chain_id as "chainId", n.host, n.since, n.reason
     from (
       select 'tank' as kind, t.id::text, t.app_id, t.chain_id, null as host, l.since, null as reason
-      from alarms l join tanks t on t.id = l.holder
+      from alerts l join tanks t on t.id = l.holder
       union all
       select 'credit', f.id::text, f.app_id, f.chain_id, null, l.since, null
-      from alarms l join funds f on f.id = l.holder
+      from alerts l join funds f on f.id = l.holder
       union all
       -- Whose newest call within a day met an outage, or was not made because of outages.
       select 'webhook', w.id::text, w.app_id, null, ${host('w.url')}, last.started_at, null

@@ -14,7 +14,7 @@ export type FeedMessage = {
   readonly more: boolean
 }
 
-/** A watcher of one app; `end` is called when nothing more will come. */
+/** A listener of one app; `end` is called when nothing more will come. */
 type FeedListener = {
   readonly send: (message: FeedMessage) => void
   readonly end: () => void
@@ -23,14 +23,14 @@ type FeedListener = {
 type WatchQuery = {
   readonly accountId: string
   readonly appId: string
-  /** The id of the last message that the watcher has; undefined = from now on. */
+  /** The id of the last message that the listener has; undefined = from now on. */
   readonly since: number | undefined
 }
 
 /** Feeds of changes, while somebody watches. */
 export type Feeds = {
   /** Returns the function that ends the watch. Throws RateLimitError where too many watch already. */
-  watch(query: WatchQuery, watcher: FeedListener): () => void
+  watch(query: WatchQuery, listener: FeedListener): () => void
   /** Ends every watch; from now on a watch ends at once. */
   stop(): Promise<void>
 }
@@ -41,22 +41,22 @@ const INTERVAL = 1_000
 const MOST_WATCHED = 200
 /** Milliseconds that the time of a change may be older than its commit, with the clocks of two machines. */
 const LONGEST_COMMIT = 5_000
-/** Watchers in this process, and those of one account. */
-const MOST_WATCHERS = 500
+/** Listeners in this process, and those of one account. */
+const MOST_LISTENERS = 500
 export const MOST_OF_ACCOUNT = 20
 /** Looks at the same time, so that feeds never hold the connections that requests need. */
 const LANES = 2
 
 type Feed = {
-  /** By watcher, the time since which changes were not sent to it; undefined = it is up to date. */
-  readonly watchers: Map<FeedListener, number | undefined>
+  /** By listener, the time since which changes were not sent to it; undefined = it is up to date. */
+  readonly listeners: Map<FeedListener, number | undefined>
   /** States that were sent last, by chain and hash; undefined before the first look. */
   known: ReadonlyMap<string, OperationStanding['state']> | undefined
   timer: NodeJS.Timeout | undefined
 }
 
 /**
- * Feeds by polling: while an app is watched, one timer for all its watchers asks once a second for the
+ * Feeds by polling: while an app is watched, one timer for all its listeners asks once a second for the
  * newest operations by an index. Nothing is notified by those who write, and nothing is asked when nobody
  * watches.
  */
@@ -87,66 +87,66 @@ export function createFeeds(database: Database, logger: Logger): Feeds {
     }, INTERVAL)
   }
 
-  function leave({ accountId, appId }: WatchQuery, watcher: FeedListener): void {
+  function leave({ accountId, appId }: WatchQuery, listener: FeedListener): void {
     const feed = feeds.get(appId)
-    if (feed === undefined || !feed.watchers.delete(watcher)) return
+    if (feed === undefined || !feed.listeners.delete(listener)) return
     watching -= 1
     const left = (perAccount.get(accountId) ?? 1) - 1
     if (left === 0) perAccount.delete(accountId)
     else perAccount.set(accountId, left)
-    if (feed.watchers.size > 0) return
+    if (feed.listeners.size > 0) return
     clearTimeout(feed.timer)
     feeds.delete(appId)
   }
 
   return {
-    watch(query, watcher) {
+    watch(query, listener) {
       if (stopped) {
-        watcher.end()
+        listener.end()
         return () => {}
       }
       const { accountId, appId, since } = query
       const ofAccount = perAccount.get(accountId) ?? 0
-      if (watching >= MOST_WATCHERS || ofAccount >= MOST_OF_ACCOUNT)
-        throw new RateLimitError('watchers', INTERVAL / 1_000)
-      const feed = feeds.get(appId) ?? { watchers: new Map(), known: undefined, timer: undefined }
-      feed.watchers.set(watcher, since ?? Date.now())
+      if (watching >= MOST_LISTENERS || ofAccount >= MOST_OF_ACCOUNT)
+        throw new RateLimitError('streams', INTERVAL / 1_000)
+      const feed = feeds.get(appId) ?? { listeners: new Map(), known: undefined, timer: undefined }
+      feed.listeners.set(listener, since ?? Date.now())
       watching += 1
       perAccount.set(accountId, ofAccount + 1)
       if (!feeds.has(appId)) {
         feeds.set(appId, feed)
         schedule(appId, feed)
       }
-      return () => leave(query, watcher)
+      return () => leave(query, listener)
     },
     async stop() {
       stopped = true
       const ended = [...feeds.values()]
       feeds.clear()
-      for (const { watchers, timer } of ended) {
+      for (const { listeners, timer } of ended) {
         clearTimeout(timer)
-        for (const watcher of watchers.keys()) watcher.end()
+        for (const listener of listeners.keys()) listener.end()
       }
       await Promise.all(lanes)
     },
   }
 }
 
-/** Tells each watcher what changed since the look before, and a new one what changed since its last message. */
+/** Sends each listener what changed since the previous poll, and a new one what changed since its last message. */
 function tell(feed: Feed, standings: readonly OperationStanding[], now: number): void {
   const before = feed.known
   const states = new Map(standings.map((each) => [nameOf(each), each.state]))
   feed.known = states
   const isLost = [...(before ?? [])].some(([name, state]) => isLive(state) && !states.has(name))
   const isChanged = (each: OperationStanding) => before?.get(nameOf(each)) !== each.state
-  for (const [watcher, since] of feed.watchers) {
+  for (const [listener, since] of feed.listeners) {
     const isMissed = ({ updatedAt }: OperationStanding) =>
       since !== undefined && updatedAt >= since - LONGEST_COMMIT
     const items = standings.filter(since === undefined ? isChanged : isMissed)
     const more = items.length === MOST_WATCHED || isLost
-    feed.watchers.set(watcher, undefined)
+    feed.listeners.set(listener, undefined)
     if (items.length === 0 && !more) continue
-    watcher.send({
+    listener.send({
       id: now,
       items: items.map(({ chainId, hash, state }) => ({ chainId, hash, state })),
       more,

@@ -45,7 +45,7 @@ export type FundForecast = {
   readonly available: bigint
   readonly runway: Runway
   readonly forecast: Runway
-  /** Whether its alarm would be on. */
+  /** Whether its alert would be on. */
   readonly low: boolean
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ExecutorStatus } from '../bundler/executorStatus.js'
-import { executorAlarms, executorReasons, recently } from './checkReadiness.js'
+import { executorAlerts, executorReasons, recently } from './checkReadiness.js'
 
 function status(more: Partial<ExecutorStatus>): ExecutorStatus {
   return {
@@ -10,28 +10,28 @@ function status(more: Partial<ExecutorStatus>): ExecutorStatus {
     balance: 5n,
     inFlight: 0,
     oldestAge: undefined,
-    alarm: undefined,
+    alert: undefined,
     ...more,
   }
 }
-const poor = { state: 'resting', alarm: 'the executor rests: send it money' } as const
+const poor = { state: 'resting', alert: 'the executor rests: send it money' } as const
 
 test('executors that do well give no reason', () => {
   expect(executorReasons(10, [status({}), status({ state: 'busy', inFlight: 2 })])).toEqual([])
   expect(executorReasons(10, [])).toEqual([])
 })
 
-test('an executor that rests is alarm with its address, and when all do that nothing is sent', () => {
-  const alarm = `Chain 10, 0x${'11'.repeat(20)}: the executor rests: send it money.`
+test('an executor that rests is alert with its address, and when all do that nothing is sent', () => {
+  const alert = `Chain 10, 0x${'11'.repeat(20)}: the executor rests: send it money.`
   expect(executorReasons(10, [status(poor), status({})])).toEqual([])
-  expect(executorAlarms(10, [status(poor), status({})])).toEqual([alarm])
+  expect(executorAlerts(10, [status(poor), status({})])).toEqual([alert])
   const treasury = status({ role: 'treasury' })
   expect(executorReasons(10, [status(poor), treasury])).toEqual([
     'All executors of chain 10 are paused: nothing new is sent.',
   ])
 })
 
-test('executors that nobody could look at are alarm as not known', () => {
+test('executors that nobody could look at are alert as not known', () => {
   expect(executorReasons(10, undefined)).toEqual([
     'The state of the executors of chain 10 is unknown.',
   ])

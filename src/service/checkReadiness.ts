@@ -76,7 +76,7 @@ export async function checkReadiness(
   if (trouble !== undefined) reasons.push(`Database writes are failing: ${trouble}.`)
   if (isKeyRight === false)
     reasons.push('The database has another master key now: restart this process with it.')
-  const alarms: string[] = []
+  const alerts: string[] = []
   const details: Record<string, ChainReadiness> = {}
   const chainChecks = new Map<number, boolean>()
   for (const chainId of away.keys()) {
@@ -86,13 +86,13 @@ export async function checkReadiness(
   for (const [chainId, chain] of chains) {
     const {
       reasons: found,
-      alarms: needs,
+      alerts: needs,
       detail,
       fresh,
     } = await checkChain(database, chainId, chain, reachable)
     chainChecks.set(chainId, fresh)
     reasons.push(...found)
-    alarms.push(...needs)
+    alerts.push(...needs)
     details[chainId] = detail
   }
   const works =
@@ -104,7 +104,7 @@ export async function checkReadiness(
     ...Object.fromEntries([...chainChecks].map(([id, isFresh]) => [`chain ${id}`, isFresh])),
   }
   const ready = Object.values(own).every(Boolean) && works
-  return { ready, roles, checks, reasons, alarms, chains: details }
+  return { ready, roles, checks, reasons, alerts, chains: details }
 }
 
 function otherRole(roles: Readiness['roles'], role: ReadinessQuestion['role']): string {
@@ -144,9 +144,9 @@ async function checkChain(
   const executors = reachable && fresh ? await within(executorsOf(chain), undefined) : []
   reasons.push(...executorReasons(chainId, executors))
   const waits = fresh ? await waitOf(chain) : undefined
-  const alarms = [
+  const alerts = [
     ...(waits === undefined ? [] : [`Chain ${chainId} is ${waits}.`]),
-    ...executorAlarms(chainId, executors ?? []),
+    ...executorAlerts(chainId, executors ?? []),
   ]
   const detail = {
     head: Number(number),
@@ -164,7 +164,7 @@ async function checkChain(
       balance: String(balance),
     })),
   }
-  return { fresh, reasons, alarms, detail }
+  return { fresh, reasons, alerts, detail }
 }
 
 /** What nodes serve instead, where none of the chain's own answers. */
@@ -190,12 +190,12 @@ export function executorReasons(
 }
 
 /** The needs of executors and treasury, by address. */
-export function executorAlarms(
+export function executorAlerts(
   chainId: number,
   executors: readonly ExecutorStatus[],
 ): readonly string[] {
-  return executors.flatMap(({ address, alarm }) =>
-    alarm === undefined ? [] : [`Chain ${chainId}, ${address}: ${alarm}.`],
+  return executors.flatMap(({ address, alert }) =>
+    alert === undefined ? [] : [`Chain ${chainId}, ${address}: ${alert}.`],
   )
 }
 

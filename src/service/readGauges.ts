@@ -147,7 +147,7 @@ function fundReadings(chain: string, levels: readonly FundLevel[]): Reading[] {
   const daysOf = ({ days, low }: FundLevel) => (low ? -1 : (days ?? Number.POSITIVE_INFINITY))
   const lowest = new Map<string, FundLevel>()
   const sorted = levels
-    .filter(({ alarmed }) => alarmed)
+    .filter(({ hasAlert }) => hasAlert)
     .sort((a, b) => daysOf(a) - daysOf(b) || Number(a.available - b.available))
   for (const level of sorted) {
     const app = level.appId ?? 'operator'

@@ -8,7 +8,7 @@ import type { Database } from '../db/database.js'
 import { dataPriceAt } from '../gas/dataPrice.js'
 import { type RehearsalContext, rehearseOperation } from '../gas/rehearseOperation.js'
 import { createAppFees } from '../paymaster/appFees.js'
-import { alarmOf, creditOf } from '../paymaster/funds.js'
+import { alertOf, creditOf } from '../paymaster/funds.js'
 import { findFund, listFunds } from '../paymaster/ledger/funds.js'
 import { listTanks } from '../paymaster/ledger/tanks.js'
 import { spentBudgets } from '../paymaster/policy/budgetForecast.js'
@@ -193,7 +193,7 @@ async function fundsOf(
     const { deposit, locked, runway } = await tankLevel({ database, node, chainId }, tank)
     const fund = tank.app_id === null ? undefined : await findFund(database, tank.app_id, chainId)
     const level = { id: tank.id, appId: tank.app_id, available: deposit - locked, runway }
-    funds.push(fundForecast('tank', level, grown, alarmOf(fund)))
+    funds.push(fundForecast('tank', level, grown, alertOf(fund)))
   }
   const byApp = groupedBy(operations, ({ appId }) => appId)
   for (const fund of await listFunds(database, chainId)) {
@@ -201,7 +201,7 @@ async function fundsOf(
     if (fund.mode === 'tank' || grown === undefined) continue
     const { available, runway } = await creditOf(database, chainId, fund)
     const level = { id: fund.id, appId: fund.app_id, available, runway }
-    funds.push(fundForecast('credit', level, grown, alarmOf(fund)))
+    funds.push(fundForecast('credit', level, grown, alertOf(fund)))
   }
   return funds
 }

@@ -61,15 +61,15 @@ export type ChainEngine = Engine &
   }
 
 type Validator = Pick<Engine, 'validate'> & {
-  /** The way a validation is made; by `outline` the node says its result only (see ObservedOutline). */
-  readonly by: 'inProcess' | 'trace' | 'outline'
+  /** The way a validation is made; by `resultOnly` the node says its result only (see ObservedResult). */
+  readonly by: 'inProcess' | 'trace' | 'resultOnly'
 }
 
 /**
  * The engine of one chain. Each EntryPoint is first run in our EVM and on the node: where both agree to
- * the unit of gas our EVM is trusted, else an alarm is logged. Validations go as `choice` says. What our
+ * the unit of gas our EVM is trusted, else an alert is logged. Validations go as `choice` says. What our
  * EVM cannot run is left to the node (`createNodeEngine`), which traces validations, so that all rules can be checked all the
- * same; only a node without tracers leaves no more than an outline. Our EVM measures gas limits and executes wherever
+ * same; only a node without tracers leaves only its result. Our EVM measures gas limits and executes wherever
  * it is trusted and able.
  */
 export async function createChainEngine(context: ChainEngineContext): Promise<ChainEngine> {
@@ -103,7 +103,7 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
       validators.push({ ...inProcess, by: 'inProcess' })
     }
     if (choice === 'inProcess') return validators
-    validators.push({ ...fallback, by: tracing ? 'trace' : 'outline' })
+    validators.push({ ...fallback, by: tracing ? 'trace' : 'resultOnly' })
     return validators
   }
 
@@ -214,7 +214,7 @@ function isoTime(seconds: number): string {
 const QUARANTINED = 'the node executes some code differently from our EVM'
 const UNTRUSTED = 'our EVM disagrees with the node of this chain'
 
-/** Undefined, with an alarm, on a chain whose rules our EVM does not have. */
+/** Undefined, with an alert, on a chain whose rules our EVM does not have. */
 async function tryStateProvider(
   context: Pick<ChainEngineContext, keyof StateProviderContext | 'logger'>,
 ): Promise<StateProvider | undefined> {

@@ -11,7 +11,7 @@ import type { ReadSet } from './readSet.js'
 export type { StateOverride }
 
 /** The facts about a validation that the rules of ERC-7562 need, as far as its engine can see them. */
-export type Observed = ObservedRecord | ObservedOutline
+export type Observed = ObservedRecord | ObservedResult
 
 /** A recorded validation, in our EVM or by a trace of the node: everything that it did. */
 export type ObservedRecord = {
@@ -34,8 +34,8 @@ export type ObservedRecord = {
 }
 
 /** A validation of which a node returned only the result: opcodes, storage and code are not known. */
-type ObservedOutline = {
-  readonly kind: 'outline'
+type ObservedResult = {
+  readonly kind: 'resultOnly'
   readonly stakes: Stakes
   /** Bytes of the context that the paymaster returned. */
   readonly contextSize: number

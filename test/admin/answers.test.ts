@@ -8,7 +8,7 @@ import { EXAMPLE_ENTRY_POINT, exampleOperationJson } from '../../src/api/methods
 import type { EventType } from '../../src/base/vocabulary.js'
 import { emitEvent } from '../../src/db/events.js'
 import { inTransaction } from '../../src/db/inTransaction.js'
-import { setAlarm } from '../../src/paymaster/ledger/alarms.js'
+import { setAlert } from '../../src/paymaster/ledger/alerts.js'
 import { recordCircuit } from '../../src/records/circuits.js'
 import { findBrokenAudit } from '../../src/tenants/audit.js'
 import {
@@ -166,7 +166,7 @@ describe('every answer is as the OpenAPI document says', () => {
         await send('POST', `/apps/${app.id}/tanks`, { authToken: one().token }, wrong),
       ).toMatchObject({ status: 400 })
     expect(tank.lowSince).toBeNull()
-    await inTransaction(database(), (trx) => setAlarm(trx, tank.id, true))
+    await inTransaction(database(), (trx) => setAlert(trx, tank.id, true))
     const low = await ask('GET', '/apps/{appId}/tanks/{tankId}', tankIds)
     expect(low).toEqual({ ...tank, lowSince: expect.any(String) })
     const needs = (await ask('GET', '/attention', {})).items
@@ -176,10 +176,10 @@ describe('every answer is as the OpenAPI document says', () => {
     const ofAll = (await ask('GET', '/attention', {}, undefined, operatorToken)).items
     expect(ofAll).toContainEqual(expect.objectContaining({ id: tank.id, appName: app.name }))
     expect((await admin('GET', '/attention', two().token)).body.items).toEqual([])
-    const alarm = { alarmWei: String(2n ** 100n) }
+    const alert = { alertWei: String(2n ** 100n) }
     const chainIds = { ...ids, chainId: '31337' }
-    const fund = await ask('PATCH', '/apps/{appId}/funds/{chainId}', chainIds, alarm)
-    expect(fund).toMatchObject({ ...alarm, chainId: 31_337, mode: 'tank' })
+    const fund = await ask('PATCH', '/apps/{appId}/funds/{chainId}', chainIds, alert)
+    expect(fund).toMatchObject({ ...alert, chainId: 31_337, mode: 'tank' })
     expect((await ask('GET', '/apps/{appId}/funds', ids)).items).toEqual([fund])
     const mode = '/apps/{appId}/funds/{chainId}/mode'
     const native = await ask('PATCH', mode, chainIds, { mode: 'native' }, operatorToken)

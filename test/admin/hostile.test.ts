@@ -32,7 +32,7 @@ const bodies: readonly Json[] = [
   },
   { webhookUrl: 'https://dapp.example/', requestType: 'POST', payload: 'plain', active: true },
   { url: 'https://dapp.example/', eventTypes: ['tank.low'], active: false },
-  { alarmWei: '1', alarmDays: 3, since: '2030-01-01T00:00:00Z', overlapSeconds: 1 },
+  { alertWei: '1', alertDays: 3, since: '2030-01-01T00:00:00Z', overlapSeconds: 1 },
   { name: 'a\u0000b' },
   { url: 'https://dapp.example/\u0000', eventTypes: ['tank.low'] },
 ]

@@ -239,13 +239,13 @@ describe('an executor with several bundles in flight', () => {
         state: 'resting',
         balance: parseEther('0.9'),
         inFlight: 0,
-        alarm: expect.stringContaining('fund it'),
+        alert: expect.stringContaining('fund it'),
       }),
     ])
     await chain.anvil.request('anvil_setBalance', [address, numberToHex(parseEther('2'))])
     await mine()
     await chain.round()
-    expect(await status()).toMatchObject([{ state: 'busy', inFlight: 1, alarm: undefined }])
+    expect(await status()).toMatchObject([{ state: 'busy', inFlight: 1, alert: undefined }])
     await land()
     expect(await status()).toMatchObject([{ state: 'ready', inFlight: 0 }])
   })

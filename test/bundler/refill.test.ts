@@ -107,6 +107,6 @@ describe('a treasury', () => {
       ['executor', 'resting'],
       ['executor', 'resting'],
     ])
-    expect(status[0]?.alarm).toContain('not enough to refill')
+    expect(status[0]?.alert).toContain('not enough to refill')
   })
 })

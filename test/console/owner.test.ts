@@ -273,8 +273,8 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the owner of an app'),
       expect(await deposit()).toBe(before + ether / 4n)
     })
 
-    test('an alarm is set, and shown', async () => {
-      await button('Alarm…').click()
+    test('an alert is set, and shown', async () => {
+      await button('Alert…').click()
       await page.getByLabel('Below, in ether').fill('100000')
       await button('Set it').click()
       await appears('below 100,000 Ξ')

@@ -189,7 +189,7 @@ describe('a tank that says nothing', () => {
     expect(await lastMissed(database(), chainId + 1, alice, ever)).toBeUndefined()
   })
 
-  test('a strike ends with its time, and with the block that showed it', async () => {
+  test('a payment default ends with its time, and with the block that showed it', async () => {
     await include(await quote(), undefined)
     const later = new Date(Date.now() + 60_000)
     expect(await lastMissed(database(), chainId, alice, later)).toBeUndefined()

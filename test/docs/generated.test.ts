@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { expect, test } from 'vitest'
-import { flagOf, isSecret, type OptionName, options, variableOf } from '../../src/config/options.js'
+import { isSecret, type OptionName, options, variableOf } from '../../src/config/options.js'
 import { allCommands } from './commandLines.js'
 
 /*
@@ -33,26 +33,20 @@ function defaultOf(name: OptionName): string {
 test('operate/configuration.md has every option', () => {
   const rows = (Object.keys(options) as OptionName[]).map((name) => {
     const variable = `\`${variableOf(name)}\`${isSecret(name) ? ' †' : ''}`
-    const cells = [
-      `\`${name}\``,
-      `\`${flagOf(name)}\``,
-      variable,
-      defaultOf(name),
-      options[name].help,
-    ]
+    const cells = [`\`${name}\``, variable, defaultOf(name), options[name].help]
     return `| ${cells.map(cell).join(' | ')} |`
   })
-  const head = ['| file key | flag | variable | default | meaning |', '|---|---|---|---|---|']
+  const head = ['| file key | variable | default | meaning |', '|---|---|---|---|']
   expectInPage('docs/operate/configuration.md', 'options', [...head, ...rows].join('\n'))
 })
 
-type Flag = { readonly flags: string; readonly long: string; readonly text: string }
-
-/** What a command takes. `--json` and the options of the configuration are explained once, by the page. */
-function flagsOf(command: Command): readonly Flag[] {
+/** What a command takes, bold where it needs it. `--json` and the options of the configuration are explained once, by the page. */
+function flagsOf(command: Command): readonly string[] {
   return command.options
     .filter(({ description, long }) => !/\[PURSER_/.test(description) && long !== '--json')
-    .map(({ flags, long, description }) => ({ flags, long: long ?? flags, text: description }))
+    .map(({ long, flags, mandatory }) =>
+      mandatory ? `**\`${long ?? flags}\`**` : `\`${long ?? flags}\``,
+    )
 }
 
 function leavesOf(command: Command, path: string): readonly (readonly [string, Command])[] {
@@ -62,58 +56,15 @@ function leavesOf(command: Command, path: string): readonly (readonly [string, C
 }
 
 type Named = readonly [name: string, command: Command]
-const described = ({ flags, text }: Flag) => `- \`${flags}\`${text === '' ? '' : `: ${text}`}`
 
-function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string) {
-  const groups = new Map<string, Item[]>()
-  for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item])
-  return [...groups]
-}
-
-/** The uses of each flag. */
-function usesOf(commands: readonly Named[]): readonly (readonly Flag[])[] {
-  const all = commands.flatMap(([, command]) => flagsOf(command))
-  return groupBy(all, ({ long }) => long).map(([, uses]) => uses)
-}
-
-/** Flags, as described, that mean the same in all of `commands` that take them, two at least. */
-function sharedBy(commands: readonly Named[], explained: readonly string[]): readonly string[] {
-  return usesOf(commands).flatMap((uses) => {
-    const [text = '', ...others] = [...new Set(uses.map(described))]
-    return uses.length > 1 && others.length === 0 && !explained.includes(text) ? [text] : []
-  })
-}
-
-/** The one meaning of each flag that most groups share; the others are explained where they are. */
-function common(groups: readonly (readonly Named[])[]): readonly string[] {
-  const perGroup = groups.flatMap((commands) =>
-    usesOf(commands).flatMap((uses) =>
-      [...new Set(uses.map(described))].map((text) => ({ text, long: uses[0]?.long ?? '' })),
-    ),
-  )
-  return groupBy(perGroup, ({ long }) => long).flatMap(([, uses]) => {
-    const explained = uses.filter(({ text }) => text.includes(': '))
-    const counted = groupBy(explained, ({ text }) => text)
-    const [most] = counted.sort(([, one], [, other]) => other.length - one.length)
-    return most !== undefined && most[1].length > 1 ? [most[0]] : []
-  })
-}
-
-/** A table of commands. Of a flag that is explained elsewhere it has the name. */
-function commandTable(commands: readonly Named[], explained: readonly string[]): string[] {
-  const here = sharedBy(commands, explained)
+function commandTable(commands: readonly Named[]): string[] {
   const rows = commands.map(([name, command]) => {
     const words = command.usage().replace(/^\[options\] ?/, '')
-    const isKnown = (flag: Flag) => [...explained, ...here].includes(described(flag))
-    const flags = flagsOf(command)
-    const known = flags.filter(isKnown).map(({ long }) => `\`${long}\``)
-    const own = flags.filter((flag) => !isKnown(flag)).map((flag) => described(flag).slice(2))
-    const lines = [...(known.length > 0 ? [known.join(' ')] : []), ...own].join('<br>')
-    const cells = [`\`${`${name} ${words}`.trim()}\``, command.description(), lines]
+    const flags = flagsOf(command).join(' ')
+    const cells = [`\`${`${name} ${words}`.trim()}\``, command.description(), flags]
     return `| ${cells.map(cell).join(' | ')} |`
   })
-  const notes = here.length === 0 ? [] : [...here, '']
-  return ['| command | does | flags |', '|---|---|---|', ...rows, '', ...notes]
+  return ['| command | does | flags |', '|---|---|---|', ...rows, '']
 }
 
 test('operate/commands.md has every command with its flags', async () => {
@@ -124,27 +75,15 @@ test('operate/commands.md has every command with its flags', async () => {
     .map((group) => ({ group, leaves: leavesOf(group, '') }))
   const single = commands.filter((each) => each.commands.length === 0)
   expect(groups.length).toBeGreaterThan(15)
-  const explained = common(groups.map(({ leaves }) => leaves))
   const singles = single.flatMap((each) => leavesOf(each, ''))
   const chapters = groups.flatMap(({ group, leaves }) => [
     `## ${group.name()}`,
     '',
     sentence(group),
     '',
-    ...commandTable(leaves, explained),
+    ...commandTable(leaves),
   ])
-  const lines = [
-    '## Flags of several commands',
-    '',
-    'Unless the group or the command explains them:',
-    '',
-    ...explained,
-    '',
-    '## Service',
-    '',
-    ...commandTable(singles, explained),
-    ...chapters,
-  ]
+  const lines = ['## Service', '', ...commandTable(singles), ...chapters]
   expectInPage('docs/operate/commands.md', 'commands', lines.join('\n').trim())
 })
 

@@ -46,8 +46,6 @@ export const ways: Readonly<Record<string, Readonly<Record<string, string>>>> = 
   'docs/operate/deploying.md': {
     '--omit=optional':
       'no, the walk needs the optional packages; test/lifecycle/packed.test.ts serves without them',
-    'pid nginx.pid;': 'file nginx.conf',
-    'nginx -p': 'needs nginx',
     encodeFunctionData: 'file withdrawal.mjs',
   },
   'docs/build/switching.md': {
@@ -82,10 +80,10 @@ export const ways: Readonly<Record<string, Readonly<Record<string, string>>>> = 
   'docs/operate/nodes.md': { 'go install': 'no, builds geth for ten minutes' },
   'docs/operate/operations.md': {
     'purser contracts deploy': 'no, needs a public chain',
-    $ADMIN: 'no, needs an installation in trouble',
+    'get /': 'no, needs an installation in trouble',
     'export ADMIN=': 'no, needs an installation of your own',
     'purser lease release': 'no, needs a lease that was lost',
-    'purser tank alarm': 'no, needs the ids of an alert',
+    'purser tank alert': 'no, needs the ids of an alert',
     'systemctl reload': 'no, needs systemd',
   },
   'docs/understand/validation.md': {

@@ -97,7 +97,7 @@ describe('purser tank', () => {
   })
 })
 
-describe('purser tank mode, credit and alarm', () => {
+describe('purser tank mode, credit and alert', () => {
   test('an app pays by credit, which counts each reference once', async () => {
     expect(labelled(await tank('mode', '--mode', 'native'), 'mode')).toBe('native')
     const paid = ['--amount', '2', '--reference', 'invoice 1']
@@ -110,8 +110,8 @@ describe('purser tank mode, credit and alarm', () => {
       /invoice 1/,
     )
     expect(await refusal('mode', '--mode', 'free')).toMatch(/tank, shared, native/)
-    const alarm = await tank('alarm', '--below', '0.1', '--days', '5')
-    expect(labelled(alarm, 'alarm')).toBe('below 0.1 ETH or 5 days')
+    const alert = await tank('alert', '--below', '0.1', '--days', '5')
+    expect(labelled(alert, 'alert')).toBe('below 0.1 ETH or 5 days')
     expect(labelled(await tank('mode', '--mode', 'tank'), 'mode')).toBe('tank')
   })
 

@@ -9,7 +9,7 @@ import { checkChain } from '../../src/cli/check/parts/checkChain.js'
 import { checkNodes } from '../../src/cli/check/parts/checkNodes.js'
 import type { Version } from '../../src/erc4337/entryPoint.js'
 import { createRandom } from '../evm/random.js'
-import { alarms, openChainEngine } from '../support/chain/openChainEngine.js'
+import { alerts, openChainEngine } from '../support/chain/openChainEngine.js'
 import { admitEstimated, payers } from '../support/chain/payingOperations.js'
 import type { Anvil } from '../support/chain/startAnvil.js'
 import { silent } from '../support/logger.js'
@@ -82,7 +82,7 @@ describe.each(kinds)('on %s', (kind) => {
       await chain.fund(op.sender)
       await until(async () => (await engine.validate(chain.entryPoint, op)).ok)
       expect(new Set(ran)).toEqual(new Set(['inProcess']))
-      expect(alarms(logged)).toEqual([])
+      expect(alerts(logged)).toEqual([])
       expect(logged.map(({ msg }) => msg)).toContain('our EVM agrees with the node')
     } finally {
       await close()

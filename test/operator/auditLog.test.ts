@@ -211,7 +211,7 @@ describe('commands and the older interfaces', () => {
     ],
     ['tank mode', () => [...on(), '--mode', 'shared'], ['fund.update']],
     ['tank credit', () => [...on(), '--amount', '1', '--reference', 'x'], ['fund.credit']],
-    ['tank alarm', () => [...on(), '--below', '0.1'], ['fund.update']],
+    ['tank alert', () => [...on(), '--below', '0.1'], ['fund.update']],
     ['token withdraw', tokenWithdrawal, ['token.withdraw', 'token.withdraw.done']],
     ['operation cancel', waitingOperation, ['operation.cancel'], () => mineAgain()],
     [

@@ -39,7 +39,7 @@ const commands: readonly (readonly string[])[] = [
   ['tank', 'replace', ...tank],
   ['tank', 'mode', ...tank, '--mode', 'tank'],
   ['tank', 'credit', ...tank, '--amount', '1', '--reference', 'x'],
-  ['tank', 'alarm', ...tank],
+  ['tank', 'alert', ...tank],
   ['token', 'list', '--chain', '10'],
   ['token', 'withdraw', '--chain', '10', '--token', 'x', '--amount', '1'],
   ['operation', 'list'],

@@ -307,19 +307,19 @@ describe('credit', () => {
   })
 })
 
-describe('the alarm', () => {
-  const alarms: unknown[] = []
-  const logger = pino({ level: 'info' }, { write: (line) => alarms.push(JSON.parse(line)) })
+describe('the alert', () => {
+  const alerts: unknown[] = []
+  const logger = pino({ level: 'info' }, { write: (line) => alerts.push(JSON.parse(line)) })
   const check = async () => {
     const { node } = chain().context
     const { chainId } = chain().definition
     await checkFunds({ database: chain().database, node, chainId, logger })
-    return alarms.splice(0).filter((line) => (line as { appId: string }).appId === appId)
+    return alerts.splice(0).filter((line) => (line as { appId: string }).appId === appId)
   }
 
   test('of a credit goes off once below its amount, and off when it is filled', async () => {
     await credited('native', parseEther('1'))
-    await chain().funds.setAlarm(appId, { wei: parseEther('1.5') })
+    await chain().funds.setAlert(appId, { wei: parseEther('1.5') })
     expect(await check()).toMatchObject([{ msg: 'a gas tank runs low', mode: 'native' }])
     expect(await check()).toEqual([])
     expect((await chain().funds.show(appId)).isLow).toBe(true)
@@ -345,7 +345,7 @@ describe('the alarm', () => {
     await chain().settle()
     const { runway } = (await chain().tanks.show(appId, chain().entryPoint))!
     expect(runway.days).toBeGreaterThan(3)
-    await chain().funds.setAlarm(appId, { days: Math.ceil(runway.days ?? 0) + 1 })
+    await chain().funds.setAlert(appId, { days: Math.ceil(runway.days ?? 0) + 1 })
     expect(await check()).toMatchObject([{ msg: 'a gas tank runs low', tank: tank.address }])
     expect((await chain().tanks.show(appId, chain().entryPoint))?.isLow).toBe(true)
     const events = await chain()

@@ -231,8 +231,8 @@ test('who spends the tokens in the operation gets it by another bundler only, on
   expect(await tokensOf(info(), token, thief)).toBe(0n)
 
   const again = () => ask(batch(approve(tank, maxUint256), { to: TARGET }))
-  const struck = async () => (await again()).body.error?.data?.code === 'SENDER_STRUCK'
-  await until(struck)
+  const defaulted = async () => (await again()).body.error?.data?.code === 'SENDER_DEFAULTED'
+  await until(defaulted)
   expect((await again()).body.error?.message).toMatch(/Until .*approve the token tank before/)
 
   await receiptOf(info(), await send(await sponsored(approve(tank, maxUint256))))

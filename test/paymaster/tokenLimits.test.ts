@@ -84,7 +84,7 @@ function paymasterWith(
 ): TokenPaymaster {
   const { node, heads } = chain()
   const limits = { maxVerificationGas: 5_000_000n, maxBundleGas: 16_777_216n }
-  const definition = { chainId, tokens, strikeSeconds: 60, ...limits }
+  const definition = { chainId, tokens, paymentDefaultSeconds: 60, ...limits }
   const engine = createNodeEngine({ node })
   const fees = async () => adviseFees(node, await heads.refresh(), {})
   return createTokenPaymaster({

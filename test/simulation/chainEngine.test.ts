@@ -2,7 +2,7 @@ import type { Hex } from 'viem'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { EngineChoice } from '../../src/erc4337/validationSettings.js'
 import { startChangedNode } from '../support/chain/changedNode.js'
-import { alarms, fundedOperation, openChainEngine } from '../support/chain/openChainEngine.js'
+import { alerts, fundedOperation, openChainEngine } from '../support/chain/openChainEngine.js'
 import { openGround } from '../support/world/ground.js'
 import type { VersionChain } from '../support/world/versionChain.js'
 
@@ -71,16 +71,16 @@ describe('the engine of a chain', () => {
     const op = await fundedOperation(chain)
     expect(await engine.validate(chain.entryPoint, op)).toMatchObject({ ok: true })
     expect(asked.length).toBeGreaterThan(0)
-    expect(alarms(logged)).toEqual([])
+    expect(alerts(logged)).toEqual([])
   })
 
   test.each(['0.6', '0.7'] as const)(
-    'has the node trace v%s, with an alarm, where a unit of gas differs',
+    'has the node trace v%s, with an alert, where a unit of gas differs',
     async (version) => {
       const chain = await openChain(version)
       const url = await changedNode(chain.anvil.url, dearer)
       const { engine, logged, asked, ran } = await opened(url, chain)
-      expect(alarms(logged)).toEqual(['our EVM DIFFERS from the node'])
+      expect(alerts(logged)).toEqual(['our EVM DIFFERS from the node'])
       const op = await fundedOperation(chain)
       expect(await engine.validate(chain.entryPoint, op)).toMatchObject({
         ok: true,
@@ -123,16 +123,16 @@ describe('the engine of a chain', () => {
     expect(asked.length).toBeGreaterThan(0)
   })
 
-  test('without a tracer has an outline', async () => {
+  test('without a tracer has its result only', async () => {
     for (const version of ['0.6', '0.7'] as const) {
       const chain = await openChain(version)
       const url = await changedNode(chain.anvil.url, withoutDebug)
       const { engine, ran } = await opened(url, chain, 'node')
       const op = await fundedOperation(chain)
       expect(await engine.validate(chain.entryPoint, op)).toMatchObject({
-        validation: { observed: { kind: 'outline' } },
+        validation: { observed: { kind: 'resultOnly' } },
       })
-      expect(ran).toEqual(['outline'])
+      expect(ran).toEqual(['resultOnly'])
     }
   })
 
@@ -147,11 +147,11 @@ describe('the engine of a chain', () => {
     })
   })
 
-  test('asks the node for v0.6, with an alarm, on a chain older than our EVM', async () => {
+  test('asks the node for v0.6, with an alert, on a chain older than our EVM', async () => {
     const chain = await openChain('0.6')
     const url = await changedNode(chain.anvil.url, beforeShanghai)
     const { engine, logged } = await opened(url, chain)
-    expect(alarms(logged)).toEqual(['our EVM cannot run this chain'])
+    expect(alerts(logged)).toEqual(['our EVM cannot run this chain'])
     const op = await fundedOperation(chain)
     expect(await engine.validate(chain.entryPoint, op)).toMatchObject({ ok: true })
   })

@@ -284,13 +284,13 @@ describe.each(VERSIONS)('in-process, EntryPoint v%s:', (version) => {
       const { verificationGasUsed, observed, before: _, ...rest } = ours.validation
       const {
         verificationGasUsed: simulated,
-        observed: outline,
+        observed: resultOnly,
         before: __,
         ...same
       } = theirs.validation
       expect(rest).toEqual(same)
-      expect(outline).toMatchObject({ kind: 'outline', contextSize: 0 })
-      expect(outline.stakes.account).toEqual(observed.stakes.account)
+      expect(resultOnly).toMatchObject({ kind: 'resultOnly', contextSize: 0 })
+      expect(resultOnly.stakes.account).toEqual(observed.stakes.account)
       // With a wrong signature the EntryPoint does not say it, and what it used around is taken off.
       const less = Number(verificationGasUsed - simulated)
       if (rest.accountSignatureFailed) {

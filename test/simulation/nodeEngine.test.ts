@@ -88,7 +88,7 @@ describe('validate', () => {
         contextSize: 0,
         before: { authority: 'delegated', hasDeposit: true },
         prefund: chain.entryPoint.requiredPrefund(op),
-        observed: expect.objectContaining({ kind: 'outline' }),
+        observed: expect.objectContaining({ kind: 'resultOnly' }),
       },
     })
   })

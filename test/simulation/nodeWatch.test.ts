@@ -5,7 +5,7 @@ import type { Operation } from '../../src/erc4337/operation.js'
 import type { ValidationResult } from '../../src/simulation/engine.js'
 import { HANDLER } from '../../src/simulation/inProcess/simulateOperation.js'
 import { startChangedNode } from '../support/chain/changedNode.js'
-import { alarms, fundedOperation, openChainEngine } from '../support/chain/openChainEngine.js'
+import { alerts, fundedOperation, openChainEngine } from '../support/chain/openChainEngine.js'
 import { until } from '../support/until.js'
 import { useVersionChain } from '../support/world.js'
 
@@ -72,7 +72,7 @@ describe('validations of our EVM, compared with the node', () => {
     await validate('second')
     await validate('third', '0x5f5f5260205ff3')
     expect(await outcomes(engine, 2)).toEqual(['agrees', 'agrees'])
-    expect(alarms(engine.logged)).toEqual([])
+    expect(alerts(engine.logged)).toEqual([])
     expect(engine.engine.trouble()).toBeUndefined()
   })
 
@@ -85,15 +85,15 @@ describe('validations of our EVM, compared with the node', () => {
     }
   })
 
-  test('that differ raise an alarm with all that reproduces it; the node validates such code from then on', async () => {
+  test('that differ raise an alert with all that reproduces it; the node validates such code from then on', async () => {
     const node = await startChangedNode(chain().anvil.url, dearerInside)
     open.push(() => node.stop())
     const engine = await start({ url: node.url })
     const op = await fundedOperation(chain())
     const ours = gasOf(await engine.engine.validate(chain().entryPoint, op))
     expect(await outcomes(engine, 1)).toEqual(['differs'])
-    const alarm = engine.logged.find(({ level }) => level >= 50)
-    expect(alarm).toMatchObject({
+    const alert = engine.logged.find(({ level }) => level >= 50)
+    expect(alert).toMatchObject({
       msg: 'our EVM DIFFERS from the node',
       entryPoint: chain().entryPoint.address,
       operation: { sender: op.sender, signature: op.signature, nonce: '0' },
@@ -124,7 +124,7 @@ describe('validations of our EVM, compared with the node', () => {
     expect(await outcomes(engine, 2)).toEqual(['agrees', 'agrees'])
     const [fresh] = [await start()]
     expect(gasOf(await fresh.engine.validate(chain().entryPoint, op))).not.toBe(before)
-    expect(alarms(engine.logged)).toEqual([])
+    expect(alerts(engine.logged)).toEqual([])
   })
 
   test('that look at the block, which no operation may and nodes pretend in calls, are not compared', async () => {

@@ -315,7 +315,7 @@ export const tokenRefusalCodes = {
     "Open quotes in this token reached the operator's limit.",
     'Raise `maxExposure`, or wait until quotes expire.',
   ),
-  SENDER_STRUCK: user(
+  SENDER_DEFAULTED: user(
     'An earlier operation of the sender did not pay its charge.',
     'Pay in the native coin, or approve the tank first.',
   ),

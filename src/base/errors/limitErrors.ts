@@ -11,7 +11,7 @@ type LimitName =
   | 'changes'
   | 'trials'
   | 'rehearsals'
-  | 'watchers'
+  | 'streams'
   | 'waits'
   | 'keyQuota'
   | 'appQuota'
@@ -54,7 +54,7 @@ const sentences: Record<LimitName, string> = {
   changes: 'This account reached its limit of changes per day: 1,000, or 16 MB.',
   rehearsals: 'A rehearsal of this chain is running.',
   trials: 'Another policy trial of this account, or too many of other accounts, are running.',
-  watchers:
+  streams:
     'Too many streams are open: 20 of one account, 500 in one process. Close one, or try again soon.',
   waits:
     'Too many sockets, subscriptions and waiting requests are open, of this API key or in all.',

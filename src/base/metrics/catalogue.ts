@@ -131,7 +131,7 @@ export const catalogue = {
         'passwords',
         'trials',
         'rehearsals',
-        'watchers',
+        'streams',
         'waits',
         'sessions',
       ],
@@ -392,8 +392,8 @@ export const catalogue = {
   purser_validations_total: {
     kind: 'counter',
     help: 'Validations by engine: our EVM, traced by the node, or its result only.',
-    meaning: 'Many `trace` or `outline`: our EVM cannot run the code.',
-    labels: { chain: CHAIN, engine: ['inProcess', 'trace', 'outline'] },
+    meaning: 'Many `trace` or `resultOnly`: our EVM cannot run the code.',
+    labels: { chain: CHAIN, engine: ['inProcess', 'trace', 'resultOnly'] },
   },
   purser_validations_compared_total: {
     kind: 'counter',

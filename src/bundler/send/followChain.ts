@@ -5,7 +5,7 @@ import type { Head } from '../../chain/head.js'
 import { dropExpired } from '../../mempool/pool/operations.js'
 import { decayReputations } from '../../mempool/pool/reputations.js'
 import type { BundlingContext } from '../bundlingContext.js'
-import { balanceAlarm } from '../executorStatus.js'
+import { balanceAlert } from '../executorStatus.js'
 import { executorFees } from '../feeCeiling.js'
 import { openSince } from '../outbox/bundles.js'
 import { indexBlocks } from '../settle/indexBlocks.js'
@@ -83,19 +83,19 @@ function createBalanceWatch({
   treasury,
   logger,
 }: Pick<BundlingContext, 'definition' | 'signers' | 'treasury' | 'logger'>) {
-  const alarmed = new Set<Address>()
+  const alerted = new Set<Address>()
   return ({ states }: ChainView): void => {
     const roles = signers.map(({ address }) => ['executor', address] as const)
     const accounts = treasury ? [...roles, ['treasury', treasury.address] as const] : roles
     for (const [role, address] of accounts) {
       const balance = states.get(address)?.balance
       if (balance === undefined) continue
-      const alarm = balanceAlarm(role, balance, definition)
-      if (alarm !== undefined && !alarmed.has(address)) logger.error({ address }, alarm)
-      if (alarm === undefined && alarmed.has(address))
+      const alert = balanceAlert(role, balance, definition)
+      if (alert !== undefined && !alerted.has(address)) logger.error({ address }, alert)
+      if (alert === undefined && alerted.has(address))
         logger.info({ address, balance }, `the ${role} is funded again`)
-      if (alarm === undefined) alarmed.delete(address)
-      else alarmed.add(address)
+      if (alert === undefined) alerted.delete(address)
+      else alerted.add(address)
     }
   }
 }

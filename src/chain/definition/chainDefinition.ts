@@ -288,8 +288,8 @@ const constants = {
   tankFactory: tankFactoryAddress.address as Address,
   /** Blocks that one eth_getLogs may span; where a node takes less, it is asked in smaller ranges. */
   logRange: 2_000,
-  /** Seconds for which a sender that kept a tank from its charge must pay beforehand. */
-  strikeSeconds: 86_400,
+  /** Seconds for which a sender whose payment failed must pay in advance. */
+  paymentDefaultSeconds: 86_400,
   /** Bundles that one executor may have in flight. */
   maxBundlesPerExecutor: 4,
   /** Gas that verification may ask for. */

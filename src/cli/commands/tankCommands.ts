@@ -78,8 +78,8 @@ async function withFunds(
 }
 
 /** The part of a fund's state that commands change; the rest follows from operations. */
-function termsOf({ mode, alarm, credit }: FundState) {
-  return { mode, alarm, credit: credit.balance }
+function termsOf({ mode, alert, credit }: FundState) {
+  return { mode, alert, credit: credit.balance }
 }
 
 /** Runs a command on tanks; `choose` says on which EntryPoints. */
@@ -141,10 +141,10 @@ function daysText({ daily, days }: Runway, coins: Coins): string {
     : `${days} days at ${coins(daily)} a day`
 }
 
-function showFund({ mode, alarm, credit }: FundState, coins: Coins): void {
+function showFund({ mode, alert, credit }: FundState, coins: Coins): void {
   const bounds = [
-    ...(alarm.wei > 0n ? [coins(alarm.wei)] : []),
-    ...(alarm.days > 0 ? [`${alarm.days} days`] : []),
+    ...(alert.wei > 0n ? [coins(alert.wei)] : []),
+    ...(alert.days > 0 ? [`${alert.days} days`] : []),
   ]
   console.log(`mode      ${mode}`)
   if (mode !== 'tank' || credit.balance !== 0n) {
@@ -153,7 +153,7 @@ function showFund({ mode, alarm, credit }: FundState, coins: Coins): void {
     console.log(`available ${coins(credit.available)}`)
     console.log(`runway    ${daysText(credit.runway, coins)}`)
   }
-  console.log(`alarm     ${bounds.length > 0 ? `below ${bounds.join(' or ')}` : 'off'}`)
+  console.log(`alert     ${bounds.length > 0 ? `below ${bounds.join(' or ')}` : 'off'}`)
 }
 
 /** The tank as the object of an audit entry. */
@@ -271,7 +271,7 @@ function parseMode(text = ''): FundMode {
   return mode
 }
 
-/** `purser tank create|deposit|withdraw|show|unbooked|replace|mode|credit|alarm` */
+/** `purser tank create|deposit|withdraw|show|unbooked|replace|mode|credit|alert` */
 export function defineTankCommand(tank: Command): void {
   const add = (name: string, description: string) =>
     withOptions(
@@ -378,13 +378,13 @@ function defineFundCommands(add: (name: string, description: string) => Command)
       )
     })
 
-  add('alarm', "alert when an app's funds fall below an amount or below days of use; 0 = never")
+  add('alert', "alert when an app's funds fall below an amount or below days of use; 0 = never")
     .option('--below <ether>', 'amount in whole coins of the chain')
     .option('--days <number>', 'days of use at the rate of the last week')
     .action((flags: Flags) => {
       const wei = flags.below === undefined ? undefined : parseBound(flags.below)
       const days = flags.days === undefined ? undefined : parseDays(flags.days)
-      const alarm = { ...(wei !== undefined && { wei }), ...(days !== undefined && { days }) }
-      return withFunds(flags, 'fund.update', (funds, appId) => funds.setAlarm(appId, alarm))
+      const alert = { ...(wei !== undefined && { wei }), ...(days !== undefined && { days }) }
+      return withFunds(flags, 'fund.update', (funds, appId) => funds.setAlert(appId, alert))
     })
 }

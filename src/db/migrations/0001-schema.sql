@@ -239,9 +239,9 @@ create table funds (
   mode text not null check (mode in ('tank', 'shared', 'native')),
   -- All credits that were ever added; what is taken from them is counted by the ledger.
   credited numeric(78, 0) not null default 0,
-  -- The alarm goes off below this many wei, or this many days at the present rate. 0: never.
-  alarm_wei numeric(78, 0) not null default 0,
-  alarm_days integer not null default 3,
+  -- The alert goes off below this many wei, or this many days at the present rate. 0: never.
+  alert_wei numeric(78, 0) not null default 0,
+  alert_days integer not null default 3,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
   unique (app_id, chain_id)
@@ -257,8 +257,8 @@ create table credits (
   unique (fund_id, reference)
 );
 
--- The alarms that are on: a tank, or the credit of a fund, runs low.
-create table alarms (
+-- The alerts that are on: a tank, or the credit of a fund, runs low.
+create table alerts (
   holder uuid primary key, -- id of the tank or fund
   since timestamptz not null default now()
 );

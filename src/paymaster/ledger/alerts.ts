@@ -1,13 +1,13 @@
 import type { Database, Transaction } from '../../db/database.js'
 
 /**
- * Turns the alarm of a tank or of a fund's credit on or off. True when that is a change; of several
+ * Turns the alert of a tank or of a fund's credit on or off. True when that is a change; of several
  * processes that notice the same, one hears true.
  */
-export async function setAlarm(trx: Transaction, holder: string, isLow: boolean): Promise<boolean> {
+export async function setAlert(trx: Transaction, holder: string, isLow: boolean): Promise<boolean> {
   if (isLow) {
     const added = await trx
-      .insertInto('alarms')
+      .insertInto('alerts')
       .values({ holder })
       .onConflict((conflict) => conflict.column('holder').doNothing())
       .returning('holder')
@@ -15,16 +15,16 @@ export async function setAlarm(trx: Transaction, holder: string, isLow: boolean)
     return added !== undefined
   }
   const { numDeletedRows } = await trx
-    .deleteFrom('alarms')
+    .deleteFrom('alerts')
     .where('holder', '=', holder)
     .executeTakeFirst()
   return numDeletedRows === 1n
 }
 
-/** The time since which the alarm of a tank or fund is on; undefined = it is off. */
-export async function alarmSince(db: Database, holder: string): Promise<Date | undefined> {
+/** The time since which the alert of a tank or fund is on; undefined = it is off. */
+export async function alertSince(db: Database, holder: string): Promise<Date | undefined> {
   const row = await db
-    .selectFrom('alarms')
+    .selectFrom('alerts')
     .select('since')
     .where('holder', '=', holder)
     .executeTakeFirst()

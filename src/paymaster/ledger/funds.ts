@@ -32,8 +32,8 @@ export function listFundsOfApp(db: Database, appId: string): Promise<StoredFund[
 
 type FundChange = {
   readonly mode?: FundMode
-  readonly alarmWei?: bigint
-  readonly alarmDays?: number
+  readonly alertWei?: bigint
+  readonly alertDays?: number
 }
 
 /** Changes the app's fund; a new one pays from the app's own tank. */
@@ -41,12 +41,12 @@ export function putFund(
   db: Database,
   appId: string,
   chainId: number,
-  { mode, alarmWei, alarmDays }: FundChange,
+  { mode, alertWei, alertDays }: FundChange,
 ): Promise<StoredFund> {
   const change = {
     ...(mode !== undefined && { mode }),
-    ...(alarmWei !== undefined && { alarm_wei: alarmWei }),
-    ...(alarmDays !== undefined && { alarm_days: alarmDays }),
+    ...(alertWei !== undefined && { alert_wei: alertWei }),
+    ...(alertDays !== undefined && { alert_days: alertDays }),
   }
   return db
     .insertInto('funds')

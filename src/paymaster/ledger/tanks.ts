@@ -41,7 +41,7 @@ export async function insertTank(db: Database, tank: NewTank): Promise<StoredTan
   return storedTank
 }
 
-/** Gives the tank's app another contract in its place; the row, and with it the alarm, stays. */
+/** Gives the tank's app another contract in its place; the row, and with it the alert, stays. */
 export function replaceTank(
   db: Database,
   { chainId, entryPoint, address }: Pick<Payer, 'chainId' | 'entryPoint'> & { address: Address },

@@ -22,7 +22,7 @@ import { quoteTokens } from './quoteTokens.js'
 import { firstMode, refusedCharge, requireApproval, stubFor, type TokenCase } from './tokenCase.js'
 import { maxTokenCharge } from './tokenCharge.js'
 import type { TokenParts } from './tokenContext.js'
-import { balanceTooLow, notExact, struck, tokenTankEmpty } from './tokenRefusals.js'
+import { balanceTooLow, notExact, senderDefaulted, tokenTankEmpty } from './tokenRefusals.js'
 
 /** A token payment that still lacks its signature, its simulation and its reservation. */
 export type EvaluatedPayment = ProposedPayment & {
@@ -88,7 +88,7 @@ async function proposeTokenPayment(
     if (suffices) return proposal
     requireApproval(payment, proposal.maxCharge)
   }
-  await requireNoStrike(parts, payment)
+  await requireNoPaymentDefault(parts, payment)
   requireApproval(payment, undefined)
   const proposal = await proposeIn('afterwards', parts, payment)
   requireApproval(payment, proposal.maxCharge)
@@ -129,15 +129,15 @@ async function requireBalance(
   if (holdings.balance < charge) throw balanceTooLow(token, holdings.balance, charge)
 }
 
-/** Requires that the sender has not lately failed to leave the tokens. Throws SENDER_STRUCK. */
-async function requireNoStrike(
-  { database, definition: { chainId, strikeSeconds } }: TokenParts,
+/** Requires that no recent payment of the sender failed. Throws SENDER_DEFAULTED. */
+async function requireNoPaymentDefault(
+  { database, definition: { chainId, paymentDefaultSeconds } }: TokenParts,
   { request, token }: TokenCase,
 ): Promise<void> {
-  const length = strikeSeconds * 1_000
+  const length = paymentDefaultSeconds * 1_000
   const since = new Date(Date.now() - length)
   const missed = await lastMissed(database, chainId, request.draft.sender, since)
-  if (missed !== undefined) throw struck(token, new Date(missed.getTime() + length))
+  if (missed !== undefined) throw senderDefaulted(token, new Date(missed.getTime() + length))
 }
 
 /** The error of the tank's postOp in mode `afterwards`, without `0x`. */

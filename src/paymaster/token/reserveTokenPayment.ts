@@ -30,7 +30,7 @@ type SignedPayment = {
  * TokenPaymentError (TOKEN_EXPOSURE_REACHED, ADVANCE_REACHED).
  */
 export async function reserveTokenPayment(
-  { database, definition: { chainId, strikeSeconds }, heads, exposure }: TokenParts,
+  { database, definition: { chainId, paymentDefaultSeconds }, heads, exposure }: TokenParts,
   { appId, entryPoint, draft }: TokenRequest,
   { evaluated, signed, token, subject }: SignedPayment,
 ) {
@@ -79,7 +79,7 @@ export async function reserveTokenPayment(
       const terms = { chainId, token: token.address, mode, rate, markup, maxCharge }
       await insertTokenQuote(trx, { decisionId, ...terms })
       if (mode === 'afterwards') {
-        const since = new Date(Date.now() - strikeSeconds * 1_000)
+        const since = new Date(Date.now() - paymentDefaultSeconds * 1_000)
         const advances = await readAdvances(trx, slot, since)
         requireAdvance(token.address, advances, { maxCost, means })
       }

@@ -24,7 +24,7 @@ export type TokenPaymasterContext = {
   readonly heads: Pick<HeadFollower, 'refresh'>
   readonly definition: Pick<
     ChainDefinition,
-    'chainId' | 'tokens' | 'strikeSeconds' | 'maxVerificationGas' | 'maxBundleGas'
+    'chainId' | 'tokens' | 'paymentDefaultSeconds' | 'maxVerificationGas' | 'maxBundleGas'
   >
   readonly prices: Pick<Prices, 'rate'>
   readonly terms: SponsorshipTerms

@@ -66,9 +66,9 @@ export function exposureReached(token: TokenDefinition, exposed: bigint, maxChar
   )
 }
 
-export function struck(token: TokenDefinition, until: Date) {
+export function senderDefaulted(token: TokenDefinition, until: Date) {
   return new TokenPaymentError(
-    'SENDER_STRUCK',
+    'SENDER_DEFAULTED',
     `An earlier operation of this sender did not leave the tokens for its gas. Until ${timeText(Math.ceil(until.getTime() / 1_000))} it must approve the token tank before the operation, not in it.`,
     token.address,
   )

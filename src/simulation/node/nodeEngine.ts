@@ -30,7 +30,7 @@ type NodeEngineContext = {
 /**
  * An engine that runs operations of any EntryPoint on the node, for chains that our EVM does not know. It needs no more
  * than eth_call with state overrides: the EntryPoint's own code runs there, see contracts/Probe.sol. Validations are
- * traced where the node can, so that all rules can be checked; else they give an outline. Gas limits take an eth_call for each
+ * traced where the node can, so that all rules can be checked; else only their result counts. Gas limits take an eth_call for each
  * trial.
  */
 export function createNodeEngine({ node, tracing }: NodeEngineContext): Engine {
@@ -69,7 +69,7 @@ export function createNodeEngine({ node, tracing }: NodeEngineContext): Engine {
         ...validationOf(entryPoint, observed, validated, op),
         before: stateBefore(known, entryPoint, op),
         observed: {
-          kind: 'outline',
+          kind: 'resultOnly',
           stakes: stakesOn(state, entryPoint, op),
           contextSize: validated.contextSize,
         } as const,

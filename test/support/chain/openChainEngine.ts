@@ -70,6 +70,6 @@ export async function fundedOperation(chain: VersionChain, seed = 'someone') {
 }
 
 /** What was logged for somebody to act. */
-export function alarms(logged: readonly { level: number; msg: string }[]) {
+export function alerts(logged: readonly { level: number; msg: string }[]) {
   return logged.filter(({ level }) => level >= 50).map(({ msg }) => msg)
 }

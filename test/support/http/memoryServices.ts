@@ -274,7 +274,7 @@ export function createMemoryServices() {
       roles: ['api', 'bundler'],
       checks: { database: state.ready },
       reasons: state.ready ? [] : ['The database does not answer.'],
-      alarms: ['Chain 10, 0x11: send it money.'],
+      alerts: ['Chain 10, 0x11: send it money.'],
       chains: {
         10: {
           head: 1,

@@ -107,7 +107,7 @@ function definitionOf(
     minimumStake: 1n,
     minimumUnstakeDelay: 1,
     tokens: [],
-    strikeSeconds: 86_400,
+    paymentDefaultSeconds: 86_400,
     ...changes,
   }
 }

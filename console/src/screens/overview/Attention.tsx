@@ -16,7 +16,7 @@ type AttentionProps = {
   readonly needs: Query<Page<Need>>
 }
 
-/** Days below which a tank needs somebody, whatever its alarm. */
+/** Days below which a tank needs somebody, whatever its alert. */
 const FEW_DAYS = 1
 
 /** What needs somebody at this moment, each with the place where it is done; or that nothing does. */
@@ -118,7 +118,7 @@ function subjectOf({ kind, host, chainId }: Need): string {
 }
 
 function stateOf({ kind, reason }: Need): string {
-  if (kind === 'tank' || kind === 'credit') return 'is below its alarm'
+  if (kind === 'tank' || kind === 'credit') return 'is below its alert'
   if (kind === 'webhook') return 'does not answer'
   return reason === null ? 'are not taken' : 'are no longer sent, because they were not taken'
 }
@@ -130,6 +130,6 @@ function isLow({ lowSince, runway, deposit }: Tank): boolean {
 function lasts({ deposit, runway }: Tank): string {
   if (deposit === '0') return 'is empty'
   return runway === null || runway.days === null
-    ? 'is below its alarm'
+    ? 'is below its alert'
     : `lasts ${daysText(runway.days)}`
 }

@@ -46,7 +46,7 @@ export function daysText(days: number): string {
   return `${days < 10 ? days.toFixed(1) : Math.floor(days)} days`
 }
 
-/** The tanks that need money first: those below their alarm, then by the days that they last. */
+/** The tanks that need money first: those below their alert, then by the days that they last. */
 export function byUrgency(a: Tank, b: Tank): number {
   return (
     Number(b.lowSince !== null) - Number(a.lowSince !== null) ||

@@ -29,7 +29,7 @@ type TankPanelProps = {
 /** One tank: what is in it, how long it lasts, and what its owner can do with it. */
 export function TankPanel({ tank, appName, version, onChanged, onClose }: TankPanelProps) {
   const funds = useQuery<Page<Fund>>(`/apps/${tank.appId}/funds`)
-  const dialog = useSignal<'deposit' | 'withdraw' | 'alarm' | undefined>(undefined)
+  const dialog = useSignal<'deposit' | 'withdraw' | 'alert' | undefined>(undefined)
   const close = () => {
     dialog.value = undefined
   }
@@ -104,10 +104,10 @@ export function TankPanel({ tank, appName, version, onChanged, onClose }: TankPa
         <ActButton
           needs="admin"
           onClick={() => {
-            dialog.value = 'alarm'
+            dialog.value = 'alert'
           }}
         >
-          Alarm…
+          Alert…
         </ActButton>
       </div>
       <section>
@@ -135,19 +135,19 @@ export function TankPanel({ tank, appName, version, onChanged, onClose }: TankPa
           <Fact name="Owner, who can withdraw">
             <Hex value={tank.owner} what="the owner" />
           </Fact>
-          <Fact name="Alarm">{alarmText(tank)}</Fact>
+          <Fact name="Alert">{alertText(tank)}</Fact>
           <Fact name="The app pays by">{fund?.mode ?? 'tank'}</Fact>
         </Facts>
       </section>
       {(dialog.value === 'deposit' || dialog.value === 'withdraw') && (
         <TransferDialog tank={tank} kind={dialog.value} onDone={onChanged} onClose={close} />
       )}
-      {dialog.value === 'alarm' && <AlarmDialog tank={tank} onDone={onChanged} onClose={close} />}
+      {dialog.value === 'alert' && <AlertDialog tank={tank} onDone={onChanged} onClose={close} />}
     </Panel>
   )
 }
 
-function alarmText({ chainId, alarm: { wei, days } }: Tank): string {
+function alertText({ chainId, alert: { wei, days } }: Tank): string {
   const bounds = [
     ...(wei === '0' ? [] : [`${etherOf(wei)} ${coinOf(chainId)}`]),
     ...(days === 0 ? [] : [`${days} days`]),
@@ -155,23 +155,23 @@ function alarmText({ chainId, alarm: { wei, days } }: Tank): string {
   return bounds.length === 0 ? 'off' : `below ${bounds.join(' or ')}`
 }
 
-type AlarmProps = {
+type AlertProps = {
   readonly tank: Tank
   onDone(): void
   onClose(): void
 }
 
-function AlarmDialog({ tank: { appId, chainId, alarm }, onDone, onClose }: AlarmProps) {
+function AlertDialog({ tank: { appId, chainId, alert }, onDone, onClose }: AlertProps) {
   const path = `/apps/${appId}/funds/${chainId}`
   return (
     <ActionDialog
-      title={`Alarm of the app on ${chainName(chainId)}`}
+      title={`Alert of the app on ${chainName(chainId)}`}
       act="Set it"
-      codes={[['curl', curl(path, 'PATCH', { alarmWei: '500000000000000000', alarmDays: 3 })]]}
+      codes={[['curl', curl(path, 'PATCH', { alertWei: '500000000000000000', alertDays: 3 })]]}
       run={async (form) => {
-        const alarmWei = unitsOf(String(form.get('ether')), 18)
-        if (alarmWei === undefined) throw new Error('The amount must be ether, such as 0.5.')
-        await call('PATCH', path, { body: { alarmWei, alarmDays: Number(form.get('days')) } })
+        const alertWei = unitsOf(String(form.get('ether')), 18)
+        if (alertWei === undefined) throw new Error('The amount must be ether, such as 0.5.')
+        await call('PATCH', path, { body: { alertWei, alertDays: Number(form.get('days')) } })
         onDone()
       }}
       onClose={onClose}
@@ -186,7 +186,7 @@ function AlarmDialog({ tank: { appId, chainId, alarm }, onDone, onClose }: Alarm
             name="ether"
             inputMode="decimal"
             required
-            defaultValue={decimalOf(alarm.wei, 18)}
+            defaultValue={decimalOf(alert.wei, 18)}
           />
         </Field>
         <Field label="Below, in days" hint="at the pace of the last week">
@@ -196,7 +196,7 @@ function AlarmDialog({ tank: { appId, chainId, alarm }, onDone, onClose }: Alarm
             min={0}
             max={3650}
             required
-            defaultValue={String(alarm.days)}
+            defaultValue={String(alert.days)}
           />
         </Field>
       </div>

@@ -88,7 +88,7 @@ const rehearsal = z.object({
       available: z.string(),
       now: runway,
       forecast: runway,
-      /** Whether its alarm would be on. */
+      /** Whether its alert would be on. */
       low: z.boolean(),
     }),
   ),

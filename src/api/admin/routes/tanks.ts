@@ -4,8 +4,8 @@ import { ChainNotStartedError } from '../../../base/errors/requestErrors.js'
 import { ConflictError, InvalidFieldError, NotFoundError } from '../../../base/errors/restErrors.js'
 import { camelCased } from '../../../db/camelCased.js'
 import { zeroAddress } from '../../../erc4337/encoding/constants.js'
-import { alarmOf, createFunds, type FundState, type Funds } from '../../../paymaster/funds.js'
-import { alarmSince } from '../../../paymaster/ledger/alarms.js'
+import { alertOf, createFunds, type FundState, type Funds } from '../../../paymaster/funds.js'
+import { alertSince } from '../../../paymaster/ledger/alerts.js'
 import {
   findFund,
   listFundsOfApp,
@@ -41,8 +41,8 @@ const tank = z.object({
   /** The pace of the last week: wei that a day costs, and days that the rest lasts; days null = for ever. */
   runway: z.object({ daily: wei, days: z.number().nullable() }).nullable(),
   /** The bounds below which the app is warned, wei and days; 0 = none. */
-  alarm: z.object({ wei, days: z.int() }),
-  /** Since when less is available than the alarm says. */
+  alert: z.object({ wei, days: z.int() }),
+  /** Since when less is available than the alert says. */
   lowSince: time.nullable(),
   createdAt: time,
 })
@@ -52,8 +52,8 @@ const fund = z.object({
   mode: z.enum(['tank', 'shared', 'native']),
   /** wei, ever */
   credited: wei,
-  alarmWei: wei,
-  alarmDays: z.int(),
+  alertWei: wei,
+  alertDays: z.int(),
 })
 
 /** What an app pays with on a chain. Amounts in wei. */
@@ -81,8 +81,8 @@ async function encodeTank(stored: StoredTank, appId: string, context: AdminConte
     deposit: level?.deposit ?? null,
     locked: level?.locked ?? null,
     runway: level ? { daily: level.runway.daily, days: level.runway.days ?? null } : null,
-    alarm: alarmOf(await findFund(context.database, appId, chainId)),
-    lowSince: (await alarmSince(context.database, stored.id)) ?? null,
+    alert: alertOf(await findFund(context.database, appId, chainId)),
+    lowSince: (await alertSince(context.database, stored.id)) ?? null,
     createdAt: stored.created_at,
   }
 }
@@ -92,8 +92,8 @@ function addressOf(text: string): Address {
 }
 
 function encodeFund(stored: StoredFund) {
-  const { chainId, mode, credited, alarmWei, alarmDays } = camelCased(stored)
-  return { chainId, mode, credited, alarmWei, alarmDays }
+  const { chainId, mode, credited, alertWei, alertDays } = camelCased(stored)
+  return { chainId, mode, credited, alertWei, alertDays }
 }
 
 /** Tanks are deployed, funded and withdrawn from by the holder of a key: a wallet, or a command. */
@@ -198,14 +198,14 @@ export const tankRoutes = [
   route('PATCH /apps/{appId}/funds/{chainId}', {
     summary: 'The level, in wei or in days of average use, below which tank.low is sent; 0 = never',
     role: 'admin',
-    body: z.strictObject({ alarmWei: wei, alarmDays: z.int().min(0).max(3_650) }).partial(),
+    body: z.strictObject({ alertWei: wei, alertDays: z.int().min(0).max(3_650) }).partial(),
     answer: fund,
     run: ({ change, app, params: { chainId }, body }) =>
       change(async ({ trx, record }) => {
         const before = await findFund(trx, app.id, chainId)
         const after = await putFund(trx, app.id, chainId, {
-          ...(body.alarmWei !== undefined && { alarmWei: BigInt(body.alarmWei) }),
-          ...(body.alarmDays !== undefined && { alarmDays: body.alarmDays }),
+          ...(body.alertWei !== undefined && { alertWei: BigInt(body.alertWei) }),
+          ...(body.alertDays !== undefined && { alertDays: body.alertDays }),
         })
         await record({
           action: 'fund.update',

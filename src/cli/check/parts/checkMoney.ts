@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import { formatEther } from 'viem/utils'
-import { balanceAlarm } from '../../../bundler/executorStatus.js'
+import { balanceAlert } from '../../../bundler/executorStatus.js'
 import type { ChainDefinition } from '../../../chain/definition/chainDefinition.js'
 import type { NodeClient } from '../../../chain/nodeClient.js'
 import { getBalance, getCode } from '../../../chain/nodeReads.js'
@@ -53,10 +53,10 @@ async function checkAccount(
             delegated,
           ),
         ]
-  const alarm = balanceAlarm(role, balance, definition)
+  const alert = balanceAlert(role, balance, definition)
   const amount = `${role} ${address} has ${formatEther(balance)} ${definition.nativeCoin}`
-  if (alarm === undefined) return [...withCode, report.ok(amount)]
-  return [...withCode, report.fault(amount, `fund it: ${alarm.replace(/: fund it$/, '')}`)]
+  if (alert === undefined) return [...withCode, report.ok(amount)]
+  return [...withCode, report.fault(amount, `fund it: ${alert.replace(/: fund it$/, '')}`)]
 }
 
 /** An account that does not exist costs 25,000 gas more with the first payment, which nobody repays. */
