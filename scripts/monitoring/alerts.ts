@@ -300,8 +300,7 @@ const surroundings: readonly Alert[] = [
     expr: `increase(${series('purser_validations_recalled_total', { outcome: '="differs"' })}[1h]) > 0`,
     after: '0m',
     severity: 'page',
-    summary:
-      'A validation on chain {{ $labels.chain }} depends on more than the state it was compared by.',
+    summary: 'A validation on chain {{ $labels.chain }} had another result on the same state.',
     firing: [
       samples(`purser_validations_recalled_total{${CHAIN}, outcome="differs"}`, '0x20 1x20'),
     ],

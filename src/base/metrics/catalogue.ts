@@ -41,7 +41,7 @@ export const catalogue = {
     kind: 'gauge',
     help: 'The running version; always 1.',
     meaning:
-      'Two at once: an upgrade is under way or stopped half-way. A process of the lower schema does not start again.',
+      'Two versions: an upgrade is running or incomplete; processes of the lower schema cannot restart.',
     labels: {
       version: 'package version',
       schema: 'last migration that it knows',

@@ -289,7 +289,7 @@ export function defineTankCommand(tank: Command): void {
     onTanks(flags, entryPointsNamed, show),
   )
 
-  add('unbooked', 'operations it paid for that the ledger does not have: after a restore').action(
+  add('unbooked', 'operations that the tank paid for and the ledger lacks, after a restore').action(
     (flags: Flags) => onTanks(flags, entryPointsNamed, showUnbooked),
   )
 

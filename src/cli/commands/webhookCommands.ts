@@ -45,7 +45,7 @@ export function defineWebhookCommand(webhook: Command): void {
   onStore(
     webhook
       .command('secret')
-      .description('show the secret by which its receiver verifies our calls')
+      .description('show the secret with which its receiver verifies our calls')
       .argument('<id>', 'the webhook')
       .requiredOption('--app <id>', "the webhook's app"),
     async ({ store, config, flags, id }) => {

@@ -17,14 +17,14 @@ const lines = listOf(z.string())
 export const abiRoutes = [
   route('GET /apps/{appId}/abi', {
     command: 'abi',
-    summary: 'The functions and errors of contracts by which operations of the app are described',
+    summary: 'The functions and errors that name the calls of the app in its operations',
     role: 'viewer',
     answer: lines,
     run: async ({ context, app }) => (await findAppAbi(context.database, app.id)).map(lineOf),
   }),
   route('POST /apps/{appId}/abi', {
     command: 'describe',
-    summary: `Replace the functions and errors by which operations of the app are described, at most ${MOST_ABI_ITEMS}`,
+    summary: `Replace the functions and errors that name the calls of the app, at most ${MOST_ABI_ITEMS}`,
     role: 'developer',
     /** JSON as compilers write it, or one function or error on each line; empty = none. */
     body: z.strictObject({ abi: z.string().max(LONGEST_ABI) }),

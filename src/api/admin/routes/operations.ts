@@ -177,7 +177,7 @@ export const operationRoutes = [
   }),
   route('GET /operations/{chainId}/{userOpHash}', {
     command: 'show',
-    summary: 'One operation: what happened to it, and what to do where it went wrong',
+    summary: 'One operation: its history, and the fix if it failed',
     who: 'either',
     role: 'viewer',
     answer: listedOperation.extend({

@@ -84,7 +84,7 @@ export const refusalRoutes = [
   }),
   route('GET /refusals/{refusalId}', {
     command: 'show',
-    summary: 'One refused request: what was asked, what was answered, and what to do',
+    summary: 'One rejected request: request, response and fix',
     who: 'either',
     role: 'viewer',
     answer: refusal.extend({

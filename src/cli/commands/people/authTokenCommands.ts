@@ -9,7 +9,7 @@ export function defineAuthTokenCommand(token: Command): void {
   onStore(
     token
       .command('list')
-      .description('tokens that were not revoked')
+      .description('tokens, without revoked ones')
       .option('--account <id>', 'of this account'),
     async ({ store, flags }) => printTable(await listAuthTokens(store.database, flags.account)),
   )
