@@ -43,6 +43,8 @@ test('an error is explained by its rule, and without one by its JSON-RPC code', 
 })
 
 const page = new URL('../../../docs/build/errors.md', import.meta.url)
+/** A step that the page says once, above the tables. */
+const IN_MESSAGE = 'The message has the reason.'
 const GENERATED = '<!-- Generated from src/base/errors/catalogue.ts. -->'
 
 /** Who can fix a code where it is not the developer of the app. */
@@ -56,7 +58,7 @@ const others: Readonly<Record<CatalogueRow['culprit'], string>> = {
 function chapter(title: string, rows: Readonly<Record<string, CatalogueRow>>): string {
   const lines = Object.entries(rows).map(
     ([code, { meaning, culprit, steps }]) =>
-      `| \`${code}\`${others[culprit]} | ${meaning} | ${steps.join(' ')} |`,
+      `| \`${code}\`${others[culprit]} | ${meaning} | ${steps.filter((step) => step !== IN_MESSAGE).join(' ')} |`,
   )
   const head = ['| code | meaning | what to do |', '|---|---|---|']
   return [`## ${title}`, '', ...head, ...lines, ''].join('\n')
