@@ -145,8 +145,8 @@ export type ChainReadiness = {
 type ExecutorReadiness = {
   readonly role: 'executor' | 'treasury'
   readonly address: Address
-  /** `resting`: too little money to send anything new. */
-  readonly state: 'ready' | 'busy' | 'resting'
+  /** `paused`: too low a balance to send anything new. */
+  readonly state: 'ready' | 'busy' | 'paused'
   /** wei, in decimal digits */
   readonly balance: string
   /** Transactions whose outcome is not known yet. */

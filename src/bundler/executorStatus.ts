@@ -10,8 +10,8 @@ import { openBundles } from './outbox/bundles.js'
 export type ExecutorStatus = {
   readonly role: 'executor' | 'treasury'
   readonly address: Address
-  /** `resting`: too little money to send anything new. */
-  readonly state: 'ready' | 'busy' | 'resting'
+  /** `paused`: too low a balance to send anything new. */
+  readonly state: 'ready' | 'busy' | 'paused'
   /** wei */
   readonly balance: bigint
   /** Transactions whose outcome is not known yet. */
@@ -50,7 +50,7 @@ export async function executorStatus(
       balance,
       inFlight: bundles.length,
       alert,
-      state: alert !== undefined ? 'resting' : bundles.length > 0 ? 'busy' : 'ready',
+      state: alert !== undefined ? 'paused' : bundles.length > 0 ? 'busy' : 'ready',
       oldestAge: ages.length > 0 ? Math.max(...ages) : undefined,
     }
   })

@@ -57,7 +57,7 @@ export type NodeState = {
   /** What it serves instead of our chain, so that it counts as away; undefined where it serves ours. */
   readonly otherChain: string | undefined
   /** The time until which it is not asked, because it did not answer; undefined where it may be asked. */
-  readonly restsUntil: Date | undefined
+  readonly pausedUntil: Date | undefined
   /** Methods that it is not asked at the moment. */
   readonly failing: readonly string[]
 }
@@ -126,7 +126,7 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
         host: endpoint.label,
         behind,
         otherChain: pool.chain?.strangers.get(endpoint.url),
-        restsUntil: rest.until > now ? new Date(Date.now() + rest.until - now) : undefined,
+        pausedUntil: rest.until > now ? new Date(Date.now() + rest.until - now) : undefined,
         failing: [...failing].flatMap(([method, { until }]) => (until > now ? method : [])),
       }))
     },

@@ -14,7 +14,7 @@ function status(more: Partial<ExecutorStatus>): ExecutorStatus {
     ...more,
   }
 }
-const poor = { state: 'resting', alert: 'the executor rests: send it money' } as const
+const poor = { state: 'paused', alert: 'the executor is paused: fund it' } as const
 
 test('executors that do well give no reason', () => {
   expect(executorReasons(10, [status({}), status({ state: 'busy', inFlight: 2 })])).toEqual([])
@@ -22,7 +22,7 @@ test('executors that do well give no reason', () => {
 })
 
 test('an executor that rests is alert with its address, and when all do that nothing is sent', () => {
-  const alert = `Chain 10, 0x${'11'.repeat(20)}: the executor rests: send it money.`
+  const alert = `Chain 10, 0x${'11'.repeat(20)}: the executor is paused: fund it.`
   expect(executorReasons(10, [status(poor), status({})])).toEqual([])
   expect(executorAlerts(10, [status(poor), status({})])).toEqual([alert])
   const treasury = status({ role: 'treasury' })

@@ -49,7 +49,7 @@ type ReadinessParts = {
  * The readiness of every part that a request needs, with a reason for each part that cannot work now. A
  * process is ready while it serves, its database answers and one chain works: the node of another chain
  * takes that chain away from all processes, and would take away all chains if it made them unready. A chain
- * without bundler, or resting executors, are among the reasons but do not make the process unready:
+ * without bundler, or paused executors, are among the reasons but do not make the process unready:
  * operations that are taken now are bundled later, and no other process has other executors.
  */
 export async function checkReadiness(
@@ -173,7 +173,7 @@ function otherChains(nodes: readonly NodeState[]): string | undefined {
     otherChain === undefined ? [] : [`${host} serves ${otherChain}`],
   )
   const isAway = nodes.every(
-    ({ otherChain, restsUntil }) => (otherChain ?? restsUntil) !== undefined,
+    ({ otherChain, pausedUntil }) => (otherChain ?? pausedUntil) !== undefined,
   )
   return isAway && strangers.length > 0 ? strangers.join(', ') : undefined
 }
@@ -185,8 +185,8 @@ export function executorReasons(
 ): readonly string[] {
   if (executors === undefined) return [`The state of the executors of chain ${chainId} is unknown.`]
   const senders = executors.filter(({ role }) => role === 'executor')
-  const allRest = senders.length > 0 && senders.every(({ state }) => state === 'resting')
-  return allRest ? [`All executors of chain ${chainId} are paused: nothing new is sent.`] : []
+  const allPaused = senders.length > 0 && senders.every(({ state }) => state === 'paused')
+  return allPaused ? [`All executors of chain ${chainId} are paused: nothing new is sent.`] : []
 }
 
 /** The needs of executors and treasury, by address. */

@@ -9,7 +9,7 @@ import { type ChainHealth, waitOf, within } from './checkReadiness.js'
 /** The parts of a running chain that have gauges. */
 export type GaugedChain = {
   readonly health: ChainHealth
-  readonly nodes: () => readonly Pick<NodeState, 'host' | 'restsUntil' | 'otherChain'>[]
+  readonly nodes: () => readonly Pick<NodeState, 'host' | 'pausedUntil' | 'otherChain'>[]
   /** The tanks and credits that this process watches, as they were at the last look. */
   readonly funds: () => readonly FundLevel[]
 }
@@ -119,10 +119,10 @@ async function chainReadings(
         ]
       : []),
     ...nodes().map(
-      ({ host: node, restsUntil, otherChain }): Reading => ({
+      ({ host: node, pausedUntil, otherChain }): Reading => ({
         name: 'purser_node_paused',
         labels: { chain, node },
-        value: (restsUntil ?? otherChain) === undefined ? 0 : 1,
+        value: (pausedUntil ?? otherChain) === undefined ? 0 : 1,
       }),
     ),
     ...executors.flatMap(({ address: executor, role, balance, inFlight, state }): Reading[] => [
@@ -135,7 +135,7 @@ async function chainReadings(
       {
         name: 'purser_executor_ready',
         labels: { chain, executor, role },
-        value: state === 'resting' ? 0 : 1,
+        value: state === 'paused' ? 0 : 1,
       },
     ]),
     ...fundReadings(chain, funds()),

@@ -236,7 +236,7 @@ describe('an executor with several bundles in flight', () => {
       expect.objectContaining({
         address,
         role: 'executor',
-        state: 'resting',
+        state: 'paused',
         balance: parseEther('0.9'),
         inFlight: 0,
         alert: expect.stringContaining('fund it'),

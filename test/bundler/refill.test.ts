@@ -103,9 +103,9 @@ describe('a treasury', () => {
     expect(await open()).toEqual([])
     const status = await executorStatus(chain().context, chain().heads.current())
     expect(status.map(({ role, state }) => [role, state])).toEqual([
-      ['treasury', 'resting'],
-      ['executor', 'resting'],
-      ['executor', 'resting'],
+      ['treasury', 'paused'],
+      ['executor', 'paused'],
+      ['executor', 'paused'],
     ])
     expect(status[0]?.alert).toContain('not enough to refill')
   })

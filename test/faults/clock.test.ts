@@ -85,12 +85,12 @@ test.each(jumps)(
       await client.head()
       await troubled.begin({ kind: 'garbage' })
       await expect(client.head()).rejects.toThrow()
-      const restsUntil = () => client.nodes()[0]!.restsUntil
-      expect(restsUntil()).toBeDefined()
+      const pausedUntil = () => client.nodes()[0]!.pausedUntil
+      expect(pausedUntil()).toBeDefined()
       jump(by)
-      expect(restsUntil()!.getTime() - Date.now()).toBeLessThan(60_000)
+      expect(pausedUntil()!.getTime() - Date.now()).toBeLessThan(60_000)
       await troubled.end()
-      await until(async () => restsUntil() === undefined)
+      await until(async () => pausedUntil() === undefined)
     } finally {
       await client.close()
       await troubled.stop()

@@ -68,14 +68,14 @@ function usableNodes({ nodes, chain }: NodePool): readonly RpcNode[] {
 /** The first node that does not rest, else the one whose rest ends first. Undefined when there is none. */
 function pickNode(current: readonly RpcNode[], calls: readonly NodeCall[]): RpcNode | undefined {
   const now = performance.now()
-  const rested = current.find((node) => restsUntil(node, calls) <= now)
+  const rested = current.find((node) => pausedUntil(node, calls) <= now)
   if (rested) return rested
-  const earliest = Math.min(...current.map((node) => restsUntil(node, calls)))
-  return current.find((node) => restsUntil(node, calls) === earliest)
+  const earliest = Math.min(...current.map((node) => pausedUntil(node, calls)))
+  return current.find((node) => pausedUntil(node, calls) === earliest)
 }
 
 /** The time (milliseconds since 1970) until which a node is not to be asked these calls. */
-function restsUntil({ rest, failing }: RpcNode, calls: readonly NodeCall[]): number {
+function pausedUntil({ rest, failing }: RpcNode, calls: readonly NodeCall[]): number {
   return Math.max(rest.until, ...calls.map(({ method }) => failing.get(method)?.until ?? 0))
 }
 
@@ -175,7 +175,7 @@ export async function exchange(
       const answers = await askNode(pool, node, calls, pool.deadline)
       const failed = noteFailing(node, calls, answers)
       const next = failed && attempt < attempts ? pickNode(candidates, calls) : undefined
-      if (next === undefined || restsUntil(next, calls) > performance.now()) return answers
+      if (next === undefined || pausedUntil(next, calls) > performance.now()) return answers
     } catch (cause) {
       if (attempt === attempts || pool.closed) throw new NodeUnavailableError(label, cause)
       await delay(50 * 2 ** attempt * (0.5 + Math.random()))

@@ -283,7 +283,7 @@ export function createMemoryServices() {
           bundlesHere: true,
           bundled: true,
           executors: [
-            { role: 'executor', address: '0x11', state: 'resting', balance: '5', inFlight: 0 },
+            { role: 'executor', address: '0x11', state: 'paused', balance: '5', inFlight: 0 },
           ],
         },
       },

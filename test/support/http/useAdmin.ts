@@ -89,7 +89,7 @@ export function useAdmin({ levelOf = fixedLevel }: Partial<Pick<AdminContext, 'l
                 host: 'node',
                 behind: false,
                 otherChain: undefined,
-                restsUntil: undefined,
+                pausedUntil: undefined,
                 failing: [],
               },
             ]

@@ -106,7 +106,7 @@ function Overview({ chain }: { readonly chain: Chain }) {
   )
 }
 
-const tones = { ready: 'good', busy: '', resting: 'doubt' } as const
+const tones = { ready: 'good', busy: '', paused: 'doubt' } as const
 
 type OfChain = { readonly chainId: number }
 
@@ -155,8 +155,8 @@ function Nodes({ chainId }: OfChain) {
         {
           name: 'State',
           shown: 'always',
-          cell: ({ behind, restsUntil }) => {
-            if (restsUntil !== null) return <span class="tag bad">resting</span>
+          cell: ({ behind, pausedUntil }) => {
+            if (pausedUntil !== null) return <span class="tag bad">paused</span>
             return (
               <span class={`tag ${behind ? 'doubt' : 'good'}`}>{behind ? 'behind' : 'fine'}</span>
             )

@@ -60,7 +60,7 @@ function Executors({ chainId }: { readonly chainId: number }) {
             {role} <Hex value={address} what={`the ${role}`} />
           </span>
           <Amount chainId={chainId} wei={balance} />
-          <span class={state === 'resting' ? 'tag doubt' : 'muted'}>
+          <span class={state === 'paused' ? 'tag doubt' : 'muted'}>
             {state}
             {inFlight > 0 && `, ${inFlight} in flight`}
           </span>

@@ -173,7 +173,7 @@ export const chainRoutes = [
       z.object({
         role: z.enum(['executor', 'treasury']),
         address,
-        state: z.enum(['ready', 'busy', 'resting']),
+        state: z.enum(['ready', 'busy', 'paused']),
         balance: wei,
         inFlight: z.int(),
       }),
@@ -205,16 +205,16 @@ export const chainRoutes = [
         behind: z.boolean(),
         /** What it serves instead of this chain: it counts as away. */
         otherChain: z.string().nullable(),
-        restsUntil: time.nullable(),
+        pausedUntil: time.nullable(),
         /** Methods that it is not asked at the moment. */
         failing: z.array(z.string()),
       }),
     ),
     async run({ context, params: { chainId: id } }) {
       const nodes = context.nodesOf(id)
-      return nodes?.map(({ restsUntil = null, otherChain = null, ...node }) => ({
+      return nodes?.map(({ pausedUntil = null, otherChain = null, ...node }) => ({
         ...node,
-        restsUntil,
+        pausedUntil,
         otherChain,
       }))
     },
