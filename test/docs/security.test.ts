@@ -4,12 +4,8 @@ import { expect, test } from 'vitest'
 /* docs/operate/security.md says nothing of an attack that no test carries, and each attack that a test makes is on it. */
 
 const page = readFileSync('docs/operate/security.md', 'utf8')
-const [, findings = '', attacks = ''] =
-  /## Findings of reviews\n(.*)## Other attacks\n(.*)## What remains/s.exec(page) ?? []
-const claims = [
-  ...findings.matchAll(/^\| (?!finding|---).* \| ([^|]*) \|$/gm),
-  ...attacks.matchAll(/^- .* \(([^()]*)\)$/gm),
-].map(([line, tests = '']) => ({
+const [, attacks = ''] = /## Attacks\n(.*)## What remains/s.exec(page) ?? []
+const claims = [...attacks.matchAll(/^- .* \(([^()]*)\)$/gm)].map(([line, tests = '']) => ({
   line,
   tests: [...tests.matchAll(/`([^`]+)`/g)].map(([, name]) => name!),
 }))
@@ -17,10 +13,9 @@ const claims = [
 const fileOf = (name: string): string =>
   `${name.includes('/') ? '' : 'test/attacks/'}${name}.test.ts`
 
-test('every finding and attack on the page has a test', () => {
-  const lines = [...findings.split('\n'), ...attacks.split('\n')].filter((line) =>
-    /^(\|(?! finding|---)|- )/.test(line),
-  )
+test('every attack on the page has a test', () => {
+  const lines = attacks.split('\n').filter((line) => line.startsWith('- '))
+  expect(lines.length).toBeGreaterThan(40)
   expect(claims.map(({ line }) => line).sort()).toEqual(lines.sort())
   for (const { line, tests } of claims) {
     expect(tests, line).not.toEqual([])
