@@ -198,11 +198,17 @@ function withRoom(gas: bigint): bigint {
   return (gas * 110n) / 100n
 }
 
-/** Far above what the chain asks, so that no operation waits for its price; a sponsor takes no more than twice that. */
+/**
+ * Far above what the chain asks, so that no operation waits for its price. A sponsor takes no more than twice that, by the
+ * fees at its request, which may have fallen.
+ */
 async function feesFor(node: RpcClient, payer: Payer) {
   const { result } = await node.call<Hex>('eth_gasPrice', [])
-  const factor = payer === 'self' ? 4n : 2n
-  return { maxFeePerGas: BigInt(result) * factor, maxPriorityFeePerGas: BigInt(result) }
+  const price = BigInt(result)
+  return {
+    maxFeePerGas: payer === 'self' ? price * 4n : (price * 3n) / 2n,
+    maxPriorityFeePerGas: price,
+  }
 }
 
 /** Results in order, `concurrency` of them under way at once. */

@@ -17,16 +17,17 @@ export type LoadChain = Pick<DeployedContracts, 'entryPoints' | 'factories'> & {
 }
 
 const CHAIN_ID = 31_337
-/** A block for each transaction, or every second one that holds some thousand operations. */
-const settings: Readonly<Record<ChainKind, readonly string[]>> = {
+/** A block for each transaction, every second one that holds some thousand operations, or five of these a second. */
+const settings: Readonly<Record<ChainKind | 'promised', readonly string[]>> = {
   quick: [],
   slow: ['--block-time', '1', '--gas-limit', '300000000'],
+  promised: ['--block-time', '0.2', '--gas-limit', '300000000'],
 }
 
 /** An anvil of our own, or the one at `rpcUrl`, with EntryPoints and account factories. */
 export async function openLoadChain(
   rpcUrl: string | undefined,
-  kind: ChainKind,
+  kind: ChainKind | 'promised',
 ): Promise<LoadChain> {
   if (rpcUrl !== undefined) {
     const client = createRpcClient(rpcUrl, 1)

@@ -30,6 +30,8 @@ const MONEY = '900'
 export type OwnService = {
   /** The standard dialect's URL with its key. */
   readonly url: string
+  /** The same with another key, which has limits of its own. */
+  readonly secondUrl: string
   readonly pids: { readonly service: readonly number[]; readonly database: readonly number[] }
   readonly database: Database
   readonly appId: string
@@ -51,6 +53,8 @@ type ServiceOptions = {
   readonly processes?: number
   /** Of the pool; the default where it is absent. */
   readonly maxOperations?: number
+  /** Facts of the chain; the defaults where it is absent. */
+  readonly facts?: object
 }
 
 /** Purser as operators run it: a process of its own, the embedded database, default settings. */
@@ -59,7 +63,7 @@ export async function startOwnService(options: ServiceOptions): Promise<OwnServi
   const executorKeys = Array.from({ length: options.executors }, (_, i) => devKey(i + 1))
   const { chainId, rpcUrl, entryPoints, maxOperations, processes = 1 } = options
   const chain = { chainId, rpcUrls: [rpcUrl], entryPoints, executorKeys, maxOperations }
-  const chains = [{ ...chain, facts: { pollInterval: 100 } }]
+  const chains = [{ ...chain, facts: { pollInterval: 100, ...options.facts } }]
   const config = join(folder, 'purser.json')
   writeFileSync(config, JSON.stringify({ chains, port: 0, logLevel: 'warn', keyRate: 0 }))
   const environment = {
@@ -80,7 +84,9 @@ export async function startOwnService(options: ServiceOptions): Promise<OwnServi
     await (await startService(['serve', '--data', folder], environment, CLI)).end('SIGTERM')
     const { account = '', authToken = '' } = await command('account', 'create', '--name', 'bench')
     const { app = '' } = await command('app', 'create', '--account', account, '--name', 'bench')
-    const { apiKey } = await command('key', 'create', '--app', app, '--name', 'bench')
+    const createKey = async () =>
+      (await command('key', 'create', '--app', app, '--name', 'bench')).apiKey
+    const [apiKey, secondKey] = [await createKey(), await createKey()]
     const tank = ['--app', app, '--chain', String(chainId), '--entry-point', options.version]
     const amount = ['--amount', MONEY]
     if (options.payer === 'tank')
@@ -107,6 +113,7 @@ export async function startOwnService(options: ServiceOptions): Promise<OwnServi
     const { pid } = service.process
     return {
       url: `${urlOf(service)}/api/v3/${chainId}/${apiKey}`,
+      secondUrl: `${urlOf(service)}/api/v3/${chainId}/${secondKey}`,
       pids: {
         service: pid === undefined ? [] : [pid, ...(shared ? descendantsOf(pid) : [])],
         get database() {

@@ -12,6 +12,7 @@ import type { RuleSettings } from '../simulation/checkRules.js'
 import type { DataFeeWatch } from './createDataFeeWatch.js'
 import type { GasWatch } from './createGasWatch.js'
 import type { Relay } from './createRelay.js'
+import type { PendingBlock } from './pendingBlock.js'
 
 /** The parts that bundle on one chain. All state is in the database. */
 export type BundlingContext = {
@@ -19,6 +20,8 @@ export type BundlingContext = {
   readonly entryPoints: readonly EntryPoint[]
   readonly database: Database
   readonly node: NodeClient
+  /** Absent on chains whose pending block is no promise. */
+  readonly pending?: PendingBlock | undefined
   readonly engine: Pick<ChainEngine, 'validate' | 'execute' | 'replay' | 'remember' | 'recall'>
   readonly rules: RuleSettings
   /** The keys that send bundles. */

@@ -8,6 +8,7 @@ import {
   preconfirmedReceipt,
   type ViewContext,
 } from './operationViews.js'
+import { PENDING_LOOK } from './pendingBlock.js'
 import { repeat } from './repeat.js'
 
 /** The stages of an operation that callers can wait for. `preconfirmed` is `included` where no sequencer promises. */
@@ -63,8 +64,6 @@ function newFollower(hash: Hex, until: Stage, listener: Listener): Follower {
   }
 }
 
-/** Milliseconds between two looks at the pending block: half of the time in which a sequencer adds to it. */
-const PENDING_LOOK = 100
 /** Milliseconds between two looks for ends whose announcement was missed. */
 const LOOK = 5_000
 

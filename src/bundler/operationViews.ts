@@ -2,7 +2,6 @@ import type { Address, Hex } from 'viem'
 import { Lru } from '../base/lru.js'
 import { delegateOf } from '../chain/delegations.js'
 import type { HeadFollower } from '../chain/headFollower.js'
-import type { NodeClient } from '../chain/nodeClient.js'
 import { NodeRpcError, NodeUnavailableError } from '../chain/nodeErrors.js'
 import { getCode, getTransactionReceipt } from '../chain/nodeReads.js'
 import type { TransactionReceipt } from '../chain/transactionReceipt.js'
@@ -62,8 +61,6 @@ export type ViewContext = Omit<
 > & {
   readonly heads: Pick<HeadFollower, 'current'>
   readonly receipts: ReceiptMemory
-  /** Absent on chains whose pending block is no promise. */
-  readonly pending?: PendingBlock | undefined
 }
 
 /**
@@ -302,38 +299,6 @@ async function receiptIfServed(
     return await getTransactionReceipt(node, hash)
   } catch (error) {
     if (error instanceof NodeRpcError || error instanceof NodeUnavailableError) return undefined
-    throw error
-  }
-}
-
-/** The hashes of the transactions that the node's pending block shows; empty where it shows none. */
-type PendingBlock = () => Promise<ReadonlySet<Hex>>
-
-/** Milliseconds for which an answer counts: half of the time in which a sequencer adds to its block. */
-const FRESH = 100
-
-/**
- * A view of the pending block, for chains on which it holds what the sequencer has promised (Flashblocks). Callers at
- * one time share a request. A node that does not answer shows nothing: a promise is never needed.
- */
-export function createPendingBlock(node: NodeClient): PendingBlock {
-  let seen: { readonly at: number; readonly hashes: Promise<ReadonlySet<Hex>> } | undefined
-  return () => {
-    const now = performance.now()
-    if (seen === undefined || now - seen.at > FRESH) seen = { at: now, hashes: read(node) }
-    return seen.hashes
-  }
-}
-
-async function read(node: NodeClient): Promise<ReadonlySet<Hex>> {
-  try {
-    const block = await node.request<{ readonly transactions: readonly Hex[] } | null>(
-      'eth_getBlockByNumber',
-      ['pending', false],
-    )
-    return new Set(block?.transactions.map((hash) => hash.toLowerCase() as Hex))
-  } catch (error) {
-    if (error instanceof NodeRpcError || error instanceof NodeUnavailableError) return new Set()
     throw error
   }
 }

@@ -4,6 +4,7 @@ import type { ProblemLog } from '../base/problemLog.js'
 import type { HeadFollower } from '../chain/headFollower.js'
 import type { BundlingContext } from './bundlingContext.js'
 import { openBundles } from './outbox/bundles.js'
+import { PENDING_LOOK } from './pendingBlock.js'
 import { type ChainView, type Followed, followBundles } from './send/followBundles.js'
 import { createWatches, indexChain, keepLanes } from './send/followChain.js'
 import { sendBundles } from './send/sendBundles.js'
@@ -69,13 +70,15 @@ export function startBundler(context: BundlingContext, heads: HeadFollower): Bun
         const begin = performance.now()
         const isLate = () => view !== seen && performance.now() - begin > MAX_ROUND_INTERVAL
         const signers = isForced ? context.signers.slice(0, 1) : context.signers
-        await sendBundles({ ...context, signers }, followed, {
+        const isWaiting = await sendBundles({ ...context, signers }, followed, {
           turn: turn++,
           freshHead: isFresh && !isForced,
           newestHead: heads.current,
           isOver: () => view === undefined || isLate(),
         })
         if (isForced) forced = false
+        // What the sequencer promises meanwhile frees an executor before the next head.
+        if (isWaiting && context.pending) rounds.requestIn(PENDING_LOOK)
       }
       if (isFresh) {
         await keepLanes(context, followed)
@@ -170,6 +173,8 @@ function nextHead(heads: HeadFollower, milliseconds: number): Promise<void> {
 type Rounds = {
   /** Requests a round that begins after this call; requests before it begins share one round. */
   request(): void
+  /** Requests one in so many milliseconds, unless there is another before. */
+  requestIn(milliseconds: number): void
   /** Resolves when no round is under way or requested. */
   idle(): Promise<void>
   /** Resolves when the round under way has ended; no other begins. */
@@ -184,10 +189,12 @@ export function createRounds(round: () => Promise<void>): Rounds {
   let requested = false
   let stopped = false
   let running: Promise<void> | undefined
+  let timer: NodeJS.Timeout | undefined
 
   async function run(): Promise<void> {
     while (requested && !stopped) {
       requested = false
+      clearTimeout(timer)
       // Waiting even for a round that has nothing to wait for: `running` is set by then, and ends
       // here before another request can come.
       await round()
@@ -195,15 +202,22 @@ export function createRounds(round: () => Promise<void>): Rounds {
     running = undefined
   }
 
+  const request = (): void => {
+    requested = true
+    if (!stopped) running ??= workForItself(run)
+  }
+
   return {
-    request() {
-      requested = true
-      if (!stopped) running ??= workForItself(run)
+    request,
+    requestIn(milliseconds) {
+      clearTimeout(timer)
+      timer = setTimeout(request, milliseconds)
     },
     idle: async () => running,
     async stop() {
       stopped = true
       await running
+      clearTimeout(timer)
     },
   }
 }

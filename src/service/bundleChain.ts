@@ -92,7 +92,7 @@ export function openRelay({
  * @param database through which only the holder of the chain's lease can write
  */
 export function bundlingContext(
-  { definition, entryPoints, node, engine, signers, treasury, metrics, logger }: OpenChain,
+  { definition, entryPoints, node, pending, engine, signers, treasury, metrics, logger }: OpenChain,
   database: Database,
   relay: Relay | undefined,
 ): BundlingContext {
@@ -114,6 +114,7 @@ export function bundlingContext(
     entryPoints,
     database,
     node,
+    pending,
     engine,
     rules,
     signers,

@@ -8,6 +8,7 @@ import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import { type HeadFollower, startHeadFollower } from '../chain/headFollower.js'
 import { createChainIdentity } from '../chain/chainIdentity.js'
 import { createNodeClient, type NodeClient } from '../chain/nodeClient.js'
+import { createPendingBlock, type PendingBlock } from '../bundler/pendingBlock.js'
 import {
   doubtFinality,
   requireBlocks,
@@ -55,6 +56,8 @@ export type OpenChain = {
   readonly definition: ChainDefinition
   readonly entryPoints: readonly EntryPoint[]
   readonly node: NodeClient
+  /** Undefined where the pending block is no promise. */
+  readonly pending: PendingBlock | undefined
   readonly heads: HeadFollower
   readonly engine: ChainEngine
   readonly signers: readonly ExecutorSigner[]
@@ -126,6 +129,7 @@ export async function openChain(
       definition,
       entryPoints,
       node,
+      pending: definition.preconfirmations ? createPendingBlock(node) : undefined,
       heads,
       engine,
       signers,

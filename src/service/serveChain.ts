@@ -4,7 +4,6 @@ import type { ChainMetrics } from '../base/metrics/metrics.js'
 import { createOperationNews, type OperationNews } from '../bundler/operationNews.js'
 import { createSenderNews } from '../bundler/senderNews.js'
 import {
-  createPendingBlock,
   createReceiptMemory,
   operationByHash,
   operationReceipt,
@@ -104,7 +103,6 @@ export function serveChain(
     ...chain,
     database,
     receipts: createReceiptMemory(database, chainId),
-    pending: definition.preconfirmations ? createPendingBlock(node) : undefined,
   }
   const news = createOperationNews(views)
   const senders = createSenderNews(views, news.follow)

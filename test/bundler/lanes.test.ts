@@ -3,7 +3,10 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { executorStatus } from '../../src/bundler/executorStatus.js'
 import { openBundles } from '../../src/bundler/outbox/bundles.js'
 import { abandonBundle } from '../../src/bundler/outbox/outbox.js'
+import { followChain } from '../../src/bundler/send/followChain.js'
+import { sendBundles } from '../../src/bundler/send/sendBundles.js'
 import type { ChainDefinition } from '../../src/chain/definition/chainDefinition.js'
+import type { ExecutorTransaction } from '../../src/chain/signing/executorTransaction.js'
 import { requestCancellation } from '../../src/mempool/pool/successors.js'
 import { useDatabase } from '../support/database/database.js'
 import { until } from '../support/until.js'
@@ -81,6 +84,39 @@ describe('an executor with several bundles in flight', () => {
     expect(new Set(blocks).size).toBe(1)
     await land()
     expect(await states([waits])).toEqual(['included'])
+  })
+
+  test('sends one bundle more at a head; what comes in meanwhile shares the next', async () => {
+    await start()
+    await prepare(3)
+    const [executor] = chain.executors
+    const hashes = [await admit()]
+    const signTransaction = async (transaction: ExecutorTransaction): Promise<Hex> => {
+      if (hashes.length < 3) hashes.push(await admit(), await admit())
+      return executor!.signTransaction(transaction)
+    }
+    const context = { ...chain.context, signers: [{ ...executor!, signTransaction }] }
+    const round = async () => {
+      const followed = (await followChain(context, await chain.heads.refresh()))!
+      await sendBundles(context, followed, { turn: 0, freshHead: true })
+    }
+    await round()
+    expect(await states(hashes)).toEqual(['bundled', 'pooled', 'pooled'])
+    await round()
+    expect((await open()).map(({ operationCount }) => operationCount)).toEqual([1, 2])
+    await land()
+    expect(await states(hashes)).toEqual(['included', 'included', 'included'])
+  })
+
+  test('sends as many as it may at one head where operations do not fit into one', async () => {
+    await start()
+    await prepare(4)
+    const hashes: Hex[] = []
+    while (hashes.length < 4) hashes.push(await admit({ callGasLimit: 300_000n }))
+    await chain.roundAs({ maxBundleGas: 700_000n })
+    expect((await open()).map(({ operationCount }) => operationCount)).toEqual([1, 1, 1])
+    expect((await states(hashes)).filter((state) => state === 'pooled')).toHaveLength(1)
+    await land()
   })
 
   test('never has two operations of one account in flight', async () => {

@@ -44,6 +44,8 @@ export type BundleDraft = {
   readonly dataReserve: bigint
   /** The times at which its operations were received. */
   readonly receivedAt: readonly Date[]
+  /** Others may wait that could not share it: it has more than half of what a bundle may have, or some were left out. */
+  readonly leavesOthers: boolean
 }
 
 /** Pooled operations that are read for one bundle, the best first. */
@@ -146,6 +148,11 @@ export async function assembleBundle(
         authorizationList,
         dataReserve: charged?.reserve ?? 0n,
         receivedAt: kept.map(({ receivedAt }) => receivedAt),
+        leavesOthers:
+          kept.length < selected.length ||
+          2n * gas > mostBundleGas(entryPoint, definition.maxBundleGas) ||
+          data.length - 2 > definition.maxBundleBytes ||
+          2 * kept.length > OPERATION_LIMIT,
       }
     }
     if (plan.kind === 'retryCheaper') {

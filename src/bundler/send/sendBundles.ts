@@ -15,12 +15,16 @@ import { signAttempt, transactionCost } from './attempts.js'
 import { type Followed, isTaken, send } from './followBundles.js'
 import { committedCost, nextNonce } from './lanes.js'
 
+/** Bundles of an executor that may be open, promised ones included, as a multiple of those in flight. */
+const MOST_PROMISED = 4
+
 type Turn = {
   /** A counter that rotates the EntryPoints. */
   readonly turn: number
   /**
-   * Whether the head is new. Then each executor may have `maxBundlesPerExecutor` in flight; between
-   * heads only idle ones send, so that operations which come in meanwhile share a bundle.
+   * Whether the head is new. Then each executor sends one bundle more, and another one where operations could not share it, up to
+   * `maxBundlesPerExecutor` in flight; between heads only idle ones send. So operations which come in meanwhile share
+   * a bundle.
    */
   readonly freshHead: boolean
   /** The newest head, for the fees and the state of each bundle; absent = the one that was followed. */
@@ -33,55 +37,67 @@ type SendingLane = {
   readonly signer: ExecutorSigner
   readonly state: ExecutorState
   readonly open: readonly OpenBundle[]
+  /** Of them, those that no sequencer has promised to include. */
+  readonly inFlight: number
 }
 
-/** Sends bundles while operations wait and executors are free, those with the fewest in flight first. */
+/**
+ * Sends bundles while operations wait and executors are free, those with the fewest in flight first. Returns whether
+ * operations may be left that wait for an executor.
+ */
 export async function sendBundles(
   context: BundlingContext,
   followed: Followed,
   { turn, freshHead, newestHead = () => followed.head, isOver = () => false }: Turn,
-): Promise<void> {
+): Promise<boolean> {
   const { definition, entryPoints } = context
-  if (followed.wait !== undefined) return
+  if (followed.wait !== undefined) return false
   const start = turn % entryPoints.length
   const addresses = entryPoints.map(({ address }) => address)
   const pooled = await pooledEntryPoints(context.database, definition.chainId, addresses)
   const rotated = [...entryPoints.slice(start), ...entryPoints.slice(0, start)].filter(
     ({ address }) => pooled.has(address),
   )
-  if (rotated.length === 0) return
+  if (rotated.length === 0) return false
   const waiting = new Set<Hex>()
   let lanes = await sendingLanes(context, followed)
   const maxInFlight = freshHead ? definition.maxBundlesPerExecutor : 1
   for (let inFlight = 0; inFlight < maxInFlight; inFlight++) {
     const next: SendingLane[] = []
     for (const lane of lanes) {
-      if (lane.open.length !== inFlight) {
+      if (lane.inFlight !== inFlight) {
         next.push(lane)
         continue
       }
-      if (isOver()) return
+      if (isOver()) return false
       const sent = await trySend(context, newestHead(), lane, rotated, waiting)
-      if (sent === 'nothing') return
-      if (sent !== 'stopped') next.push({ ...lane, open: [...lane.open, sent] })
+      if (sent === 'nothing') return false
+      if (sent !== 'stopped' && sent.leavesOthers)
+        next.push({ ...lane, open: [...lane.open, sent.bundle], inFlight: inFlight + 1 })
     }
     lanes = next
   }
+  return true
 }
 
 /** Lanes of the executors that may send: those with enough money and no transaction that is blocked. */
 async function sendingLanes(
-  { database, definition, signers }: BundlingContext,
+  { database, definition, signers, pending }: BundlingContext,
   followed: Followed,
 ): Promise<SendingLane[]> {
   const { states, blocked } = followed
   const open = await openSince(database, definition.chainId, followed)
+  const promised = open.length > 0 ? await pending?.() : undefined
+  const isInFlight = ({ attempts }: OpenBundle) => !attempts.some(({ hash }) => promised?.has(hash))
   return signers.flatMap((signer) => {
     const { address } = signer
     const state = states.get(address)
     if (!state || blocked.has(address)) return []
     if (state.balance < definition.executorMinBalance) return []
-    return [{ signer, state, open: open.filter(({ executor }) => executor === address) }]
+    const own = open.filter(({ executor }) => executor === address)
+    // A node keeps few transactions of one account should the promises be broken.
+    if (own.length >= MOST_PROMISED * definition.maxBundlesPerExecutor) return []
+    return [{ signer, state, open: own, inFlight: own.filter(isInFlight).length }]
   })
 }
 
@@ -91,6 +107,8 @@ const cannot = {
   pay: 'the executor cannot pay for another bundle',
 }
 
+type Sent = Pick<BundleDraft, 'leavesOthers'> & { readonly bundle: OpenBundle }
+
 /** The bundle that was sent; `nothing` when no operation can go, `stopped` when this executor cannot send. */
 async function trySend(
   context: BundlingContext,
@@ -98,7 +116,7 @@ async function trySend(
   lane: SendingLane,
   entryPoints: readonly EntryPoint[],
   waiting: Set<Hex>,
-): Promise<OpenBundle | 'nothing' | 'stopped'> {
+): Promise<Sent | 'nothing' | 'stopped'> {
   const executor = lane.signer.address
   try {
     const sent = await sendBundle(context, head, lane, entryPoints, waiting)
@@ -118,14 +136,14 @@ async function sendBundle(
   { signer, state, open }: SendingLane,
   entryPoints: readonly EntryPoint[],
   waiting: Set<Hex>,
-): Promise<OpenBundle | 'nothing' | 'stopped'> {
+): Promise<Sent | 'nothing' | 'stopped'> {
   const executor = signer.address
   const lane = { executor, mined: state.mined, open }
   for (const entryPoint of entryPoints) {
     for (;;) {
       const draft = await assembleBundle(context, { head, executor, entryPoint, waiting })
       if (!draft) break
-      const { hashes, gas, fees, dataReserve } = draft
+      const { hashes, gas, fees, dataReserve, leavesOthers } = draft
       const available = state.balance - committedCost(lane)
       const cost = transactionCost({ gas, ...fees }) + dataReserve
       if (available < cost) {
@@ -140,7 +158,7 @@ async function sendBundle(
       context.sizeWatch?.note(entryPoint.address, draft.receivedAt)
       const facts = { bundleId: bundle.id, executor, nonce: bundle.nonce }
       context.logger.info({ ...facts, ops: hashes, gas, ...fees }, 'bundle signed')
-      return isTaken(await send(context, bundle)) ? bundle : 'stopped'
+      return isTaken(await send(context, bundle)) ? { bundle, leavesOthers } : 'stopped'
     }
   }
   return 'nothing'
