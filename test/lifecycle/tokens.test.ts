@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import {
   type Address,
   encodeFunctionData,
@@ -162,6 +162,16 @@ test('the ledger is what the chain says, of tokens too, and one unit more is fou
   expect(wrong.map(({ kind, first }) => [kind, first?.text])).toEqual([
     ['tokens', `${paid + 1n} units are booked, and the tank took ${paid}`],
   ])
+})
+
+test('a chain of the ledger that is configured no more is named, and keeps no other from being verified', async () => {
+  const change = (statement: RawBuilder<unknown>) =>
+    withBooks(purser().dataFolder, (database) => statement.execute(database))
+  await change(sql`insert into chain_blocks (chain_id, number, hash) values (5, 1, '0x01')`)
+  const { code, stdout, stderr } = await commands().run('ledger', 'verify')
+  await change(sql`delete from chain_blocks where chain_id = 5`)
+  expect([code, stderr.trim()]).toEqual([0, 'Chain 5 is not configured: it was not compared.'])
+  expect(stdout).toContain(`chain ${info().chainId}: logs from block`)
 })
 
 test('the shared token tank is made by its own command', async () => {

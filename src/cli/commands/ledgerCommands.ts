@@ -7,6 +7,7 @@ import { bookedChains } from '../../records/books.js'
 import type { LedgerDifference, VerifiedAccount } from '../../records/compareLedger.js'
 import { type LedgerProof, verifyLedger } from '../../records/verifyLedger.js'
 import { chainOf } from '../chainOf.js'
+import { readDevChain } from '../dev/devChainDefinition.js'
 import { createLogger } from '../createLogger.js'
 import { onStore } from '../onStore.js'
 import { printTable } from '../printTable.js'
@@ -25,7 +26,13 @@ export function defineLedgerCommand(ledger: Command): void {
       const { chain: only, fromBlock, json } = flags
       if (fromBlock !== undefined && !/^\d{1,15}$/.test(fromBlock))
         throw new ConfigError('--from-block must be a block number.')
-      const ids = only === undefined ? (await bookedChains(database)).map(String) : [only]
+      const booked = await bookedChains(database)
+      const known = new Set(
+        [...config.chains, readDevChain(config.data)].map((each) => each?.chainId),
+      )
+      const ids = only === undefined ? booked.filter((id) => known.has(id)).map(String) : [only]
+      for (const id of only === undefined ? booked : [])
+        if (!known.has(id)) console.error(`Chain ${id} is not configured: it was not compared.`)
       const chains = []
       for (const id of ids) {
         const { chain } = chainOf(config, id)
