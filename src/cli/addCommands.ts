@@ -56,6 +56,10 @@ const entries: Readonly<Record<string, Entry>> = {
     description: 'ERC-20 tokens collected for gas',
     load: async () => (await import('./commands/tokenCommands.js')).defineTokenCommand,
   },
+  ledger: {
+    description: 'the ledger against the chains',
+    load: async () => (await import('./commands/ledgerCommands.js')).defineLedgerCommand,
+  },
   operation: {
     description: 'accepted operations and their history',
     load: async () => (await import('./commands/recordCommands.js')).defineOperationCommand,

@@ -1,3 +1,4 @@
+import { type RawBuilder, sql } from 'kysely'
 import {
   type Address,
   encodeFunctionData,
@@ -13,6 +14,7 @@ import { foundry } from 'viem/chains'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { devKey } from '../../src/cli/devnet/devKeys.js'
 import type { DevToken } from '../../src/cli/devnet/devTokens.js'
+import { withBooks } from '../support/database/books.js'
 import { commandsOn, labelled } from '../support/service/cliAnswers.js'
 import { giveTokens, tokenNamed, tokensOf } from '../support/service/devTokens.js'
 import { nodeClient, simpleSmartAccount } from '../support/service/smartAccounts.js'
@@ -137,6 +139,39 @@ describe('what operations paid in tokens', () => {
     const [book] = (await books()).items
     expect(book).toMatchObject({ held: '1', withdrawn: (paid - 1n).toString() })
   })
+})
+
+test('the ledger is what the chain says, of tokens too, and one unit more is found', async () => {
+  const answer = await commands().answer('ledger', 'verify')
+  expect(answer).toMatch(/^tokens +0x\w+ +1 .* ok$/m)
+  expect(answer).toMatch(/^charges .* ok$/m)
+  expect(answer).toContain('The ledger is what the chains say.')
+  const add = (units: number) =>
+    withBooks(purser().dataFolder, (database) =>
+      sql`update token_payments set charged = charged + ${units}`.execute(database),
+    )
+  await add(1)
+  const found = await commands().run('ledger', 'verify', '--json')
+  await add(-1)
+  const { ok, chains } = JSON.parse(found.stdout) as {
+    ok: boolean
+    chains: { accounts: { kind: string; first?: { text: string } }[] }[]
+  }
+  expect([found.code, ok]).toEqual([1, false])
+  const wrong = chains.flatMap(({ accounts }) => accounts.filter(({ first }) => first))
+  expect(wrong.map(({ kind, first }) => [kind, first?.text])).toEqual([
+    ['tokens', `${paid + 1n} units are booked, and the tank took ${paid}`],
+  ])
+})
+
+test('a chain of the ledger that is configured no more is named, and keeps no other from being verified', async () => {
+  const change = (statement: RawBuilder<unknown>) =>
+    withBooks(purser().dataFolder, (database) => statement.execute(database))
+  await change(sql`insert into chain_blocks (chain_id, number, hash) values (5, 1, '0x01')`)
+  const { code, stdout, stderr } = await commands().run('ledger', 'verify')
+  await change(sql`delete from chain_blocks where chain_id = 5`)
+  expect([code, stderr.trim()]).toEqual([0, 'Chain 5 is not configured: it was not compared.'])
+  expect(stdout).toContain(`chain ${info().chainId}: logs from block`)
 })
 
 test('the shared token tank is made by its own command', async () => {

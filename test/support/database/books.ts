@@ -2,8 +2,10 @@ import { join } from 'node:path'
 import { type Address, createPublicClient, type Hex, http, parseAbi, parseAbiItem } from 'viem'
 import { foundry } from 'viem/chains'
 import { expect } from 'vitest'
+import { createNodeClient } from '../../../src/chain/nodeClient.js'
 import type { DevInfo } from '../../../src/cli/devInfo.js'
 import { type Database, openDatabase } from '../../../src/db/database.js'
+import { verifyLedger } from '../../../src/records/verifyLedger.js'
 import { silent } from '../logger.js'
 
 const event = parseAbiItem(
@@ -103,11 +105,22 @@ export async function withBooks<Result>(
   }
 }
 
+/** The balances of the ledger that `purser ledger verify` finds to differ from the chain. */
+async function ledgerDifferences(database: Database, { rpcUrl, chainId }: DevInfo) {
+  const node = createNodeClient({ urls: [rpcUrl], logger: silent })
+  try {
+    const { accounts } = await verifyLedger(database, node, { chainId, days: 90, from: 0n })
+    return accounts.filter(({ first }) => first !== undefined)
+  } finally {
+    await node.close()
+  }
+}
+
 /**
  * Nothing lost, nothing twice, once all is quiet: each of `hashes` is on the chain exactly once; the
  * inclusions we wrote down are the chain's, to the block and wei; nothing is left in the pool or in
  * flight; no executor has a nonce gap or paid for a transaction that carried nothing; the tank paid
- * `deposit` less what its operations cost.
+ * `deposit` less what its operations cost; and the ledger is what the chain's logs and receipts say.
  * @param deposit wei that the tank had before any operation; absent where there is no tank
  */
 export async function expectBalancedBooks(
@@ -129,6 +142,7 @@ export async function expectBalancedBooks(
   await withBooks(dataFolder, async (database) => {
     const chainId = BigInt(info.chainId)
     expect(await ofBooks(database, info)).toEqual(chain)
+    expect(await ledgerDifferences(database, info)).toEqual([])
     const operations = await database
       .selectFrom('operations')
       .select(['hash', 'state', 'reason'])

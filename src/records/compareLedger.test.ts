@@ -1,0 +1,138 @@
+import fc from 'fast-check'
+import type { Address, Hex } from 'viem'
+import { expect, test } from 'vitest'
+import type { BookedMoney } from './bookedMoney.js'
+import type { ChainCharge, ChainMoney, DepositChange } from './chainMoney.js'
+import { compareLedger } from './compareLedger.js'
+
+const entryPoint: Address = `0x${'e0'.repeat(20)}`
+const tanks = [1, 2].map((n): Address => `0x${String(n).repeat(40)}`)
+
+function hashOf(n: number): Hex {
+  return `0x${n.toString(16).padStart(64, '0')}`
+}
+
+/** A movement of a tank's money; every one is in a block of its own. */
+const movement = fc.record({
+  tank: fc.constantFrom(...tanks),
+  kind: fc.constantFrom('charged' as const, 'deposited' as const, 'withdrawn' as const),
+  amount: fc.bigInt({ min: 1n, max: 10n ** 18n }),
+})
+
+type Movement = typeof movement extends fc.Arbitrary<infer Value> ? Value : never
+
+/** What the chain logs of these movements, the deposits that they leave, and the ledger that agrees with it. */
+function worldOf(movements: readonly Movement[]) {
+  const balances = new Map(tanks.map((tank) => [tank, 10n ** 21n]))
+  const charges: ChainCharge[] = []
+  const deposits: DepositChange[] = []
+  for (const [tank, total] of balances)
+    deposits.push({ ...place(0), entryPoint, tank, kind: 'deposited', total })
+  for (const [at, { tank, kind, amount }] of movements.entries()) {
+    const total = (balances.get(tank) ?? 0n) + (kind === 'deposited' ? amount : -amount)
+    balances.set(tank, total)
+    const common = { ...place(at + 1), entryPoint, tank }
+    if (kind === 'deposited') deposits.push({ ...common, kind, total })
+    else if (kind === 'withdrawn') deposits.push({ ...common, kind, amount })
+    else {
+      const userOpHash = hashOf(at + 1)
+      charges.push({ ...common, userOpHash, sender: entryPoint, success: true, cost: amount })
+    }
+  }
+  const chain: ChainMoney = { charges, deposits, payments: new Map() }
+  return { chain, books: booksOf(charges), deposits: tanks.map((tank) => balances.get(tank) ?? 0n) }
+}
+
+function place(n: number) {
+  return { blockNumber: BigInt(n), logIndex: n, transactionHash: hashOf(1_000_000 + n) }
+}
+
+function booksOf(charges: readonly ChainCharge[]): BookedMoney {
+  return {
+    newest: { number: 1_000n, hash: hashOf(1_000) },
+    tanks: tanks.map((address) => ({
+      appId: null,
+      entryPoint,
+      address,
+      kind: 'gas',
+      createdAt: new Date(0),
+    })),
+    charges,
+    reservations: charges.map(({ tank, userOpHash, blockNumber, cost }, at) => ({
+      id: BigInt(at),
+      entryPoint,
+      tank,
+      userOpHash,
+      blockNumber,
+      cost: cost - cost / 3n,
+      rebate: cost / 3n,
+      charged: cost - cost / 3n,
+      fundId: null,
+      transactionHash: null,
+      granted: null,
+    })),
+    payments: [],
+    credits: [],
+  }
+}
+
+function compare(world: ReturnType<typeof worldOf>) {
+  const range = { from: 0n, kept: 0n, to: 1_000n }
+  return compareLedger({ ...world, receipts: new Map(), range, keptSince: 0 })
+}
+
+const movements = fc.array(movement, { minLength: 1, maxLength: 60 })
+
+test('a ledger that books what the chain logs agrees with it, deposits included', () => {
+  fc.assert(
+    fc.property(movements, (some) => {
+      const world = worldOf(some)
+      const accounts = compare(world)
+      expect(accounts.filter(({ first }) => first)).toEqual([])
+      for (const { stated, derived } of accounts) expect(derived).toBe(stated)
+    }),
+  )
+})
+
+test('one wei in any entry is located, the earliest of each tank first', () => {
+  const plant = fc.tuple(fc.nat(), fc.constantFrom('charge', 'cost', 'rebate', 'charged'))
+  fc.assert(
+    fc.property(
+      movements.filter((some) => some.some(({ kind }) => kind === 'charged')),
+      fc.array(plant, { minLength: 1, maxLength: 3 }),
+      fc.constantFrom(1n, -1n),
+      (some, plants, wei) => {
+        const world = worldOf(some)
+        const charges = world.books.charges.map((each) => ({ ...each }))
+        const reservations = world.books.reservations.map((each) => ({ ...each }))
+        const changed = new Map(plants.map(([n, column]) => [n % charges.length, column]))
+        for (const [at, column] of changed) {
+          if (column === 'charge') charges[at]!.cost += wei
+          if (column === 'cost') reservations[at]!.cost += wei
+          if (column === 'rebate') reservations[at]!.rebate += wei
+          if (column === 'charged') reservations[at]!.charged! += wei
+        }
+        const accounts = compare({ ...world, books: { ...world.books, charges, reservations } })
+        for (const tank of tanks) {
+          const [earliest] = [...changed.keys()]
+            .sort((a, b) => a - b)
+            .flatMap((at) => (charges[at]!.tank === tank ? charges[at]!.userOpHash : []))
+          const found = accounts.find(({ kind, holder }) => kind === 'charges' && holder === tank)
+          expect(found?.first?.userOpHash).toBe(earliest)
+        }
+      },
+    ),
+  )
+})
+
+test('one wei that left a deposit without a log is found', () => {
+  fc.assert(
+    fc.property(movements, (some) => {
+      const world = worldOf(some)
+      const [first = 0n, ...rest] = world.deposits
+      const accounts = compare({ ...world, deposits: [first - 1n, ...rest] })
+      const wrong = accounts.filter((account) => account.first)
+      expect(wrong.map(({ kind, holder }) => [kind, holder])).toEqual([['deposit', tanks[0]]])
+    }),
+  )
+})
