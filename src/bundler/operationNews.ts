@@ -120,7 +120,7 @@ export function createOperationNews(context: NewsContext): OperationNews {
   async function lookAtPending(): Promise<void> {
     const open = hashesOf(isForPromise)
     if (open.length === 0 || pending === undefined) return
-    const promised = await pending()
+    const promised = await pending.transactions()
     if (promised.size > 0) wake(await promisedOf(database, chainId, open, promised), isForPromise)
   }
 

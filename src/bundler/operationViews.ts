@@ -2,8 +2,7 @@ import type { Address, Hex } from 'viem'
 import { Lru } from '../base/lru.js'
 import { delegateOf } from '../chain/delegations.js'
 import type { HeadFollower } from '../chain/headFollower.js'
-import { NodeRpcError, NodeUnavailableError } from '../chain/nodeErrors.js'
-import { getCode, getTransactionReceipt } from '../chain/nodeReads.js'
+import { getCode } from '../chain/nodeReads.js'
 import type { TransactionReceipt } from '../chain/transactionReceipt.js'
 import type { Database } from '../db/database.js'
 import { DELEGATION_MARKER } from '../erc4337/delegation.js'
@@ -269,7 +268,10 @@ async function preconfirmedTransaction(
   { state, bundleId }: Pick<StoredOperation, 'state' | 'bundleId'>,
 ): Promise<Hex | undefined> {
   if (pending === undefined || state !== 'bundled' || bundleId === null) return undefined
-  const [promised, attempts] = await Promise.all([pending(), attemptsOf(database, bundleId)])
+  const [promised, attempts] = await Promise.all([
+    pending.transactions(),
+    attemptsOf(database, bundleId),
+  ])
   return attempts.find((hash) => promised.has(hash))
 }
 
@@ -281,7 +283,7 @@ export async function preconfirmedReceipt(
   const { database, definition, entryPoints } = context
   const stored = await findOperation(database, definition.chainId, userOpHash)
   const hash = stored && (await preconfirmedTransaction(context, stored))
-  const receipt = hash && (await receiptIfServed(context, hash))
+  const receipt = hash && (await context.pending?.receipt(hash))
   const entryPoint = entryPoints.find(({ address }) => address === stored?.entryPoint)
   const outcome = entryPoint
     ?.decodeOutcomes(receipt?.logs ?? [])
@@ -289,18 +291,6 @@ export async function preconfirmedReceipt(
   if (!receipt || !entryPoint || !outcome) return undefined
   const { address } = entryPoint
   return { ...outcome, entryPoint: address, receipt, confirmations: 0, preconfirmed: true }
-}
-
-async function receiptIfServed(
-  { node }: ViewContext,
-  hash: Hex,
-): Promise<TransactionReceipt | undefined> {
-  try {
-    return await getTransactionReceipt(node, hash)
-  } catch (error) {
-    if (error instanceof NodeRpcError || error instanceof NodeUnavailableError) return undefined
-    throw error
-  }
 }
 
 /** The stored receipt of a transaction in this block; undefined where it has left the block. */

@@ -76,5 +76,5 @@ test('a promised bundle frees its executor before the next block, up to a bound'
 test('a node that shows no pending block promises nothing', async () => {
   const { node } = chain().context
   const refusing: NodeClient = { ...node, request: () => node.request('no_method', []) }
-  expect(await createPendingBlock(refusing)()).toEqual(new Set())
+  expect(await createPendingBlock(refusing).transactions()).toEqual(new Set())
 })

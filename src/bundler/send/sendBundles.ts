@@ -87,7 +87,7 @@ async function sendingLanes(
 ): Promise<SendingLane[]> {
   const { states, blocked } = followed
   const open = await openSince(database, definition.chainId, followed)
-  const promised = open.length > 0 ? await pending?.() : undefined
+  const promised = open.length > 0 ? await pending?.transactions() : undefined
   const isInFlight = ({ attempts }: OpenBundle) => !attempts.some(({ hash }) => promised?.has(hash))
   return signers.flatMap((signer) => {
     const { address } = signer
