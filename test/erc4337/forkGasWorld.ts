@@ -21,10 +21,10 @@ import {
   overlay,
   type State,
   toHex,
-  transact,
 } from '../../src/evm/index.js'
 import { toLog } from '../../src/simulation/inProcess/simulatedOperation.js'
 import { BLOCK } from '../evm/localEntryPoint.js'
+import { transact } from '../evm/transact.js'
 import { compileScripted } from '../support/chain/scripted.js'
 import { scriptedAbi } from '../support/chain/scriptedBundles.js'
 
