@@ -57,17 +57,17 @@ function scryptInPool(
   })
 }
 
-/** The same text however a keyboard composes its letters. */
-function bytesOf(password: string): string {
-  return password.normalize('NFKC')
-}
-
 /** @param requester - of `hash` and `verify`: the network for which it is done, or a command */
 export function createPasswords(derive: Derive = scryptInPool): Passwords {
   const turns = createTurns()
   const keyOf = (password: string, salt: Buffer, { ln, r, p }: Cost): Promise<Buffer> =>
-    // scrypt takes 128 * N * r bytes, and a little more.
-    derive(bytesOf(password), salt, KEY_BYTES, { N: 2 ** ln, r, p, maxmem: 2 ** (ln + 8) * r })
+    // The same text however a keyboard composes its letters. scrypt takes 128 * N * r bytes, and a little more.
+    derive(password.normalize('NFKC'), salt, KEY_BYTES, {
+      N: 2 ** ln,
+      r,
+      p,
+      maxmem: 2 ** (ln + 8) * r,
+    })
 
   return {
     hash: (password, requester) =>
