@@ -2,10 +2,10 @@ import { type Address, type Hex, recoverAddress, sliceHex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { expect, test } from 'vitest'
 import { createEntryPoint } from '../../erc4337/createEntryPoint.js'
-import type { Operation } from '../../erc4337/operation.js'
 import { sponsorshipHash } from '../tank/sponsorshipHash.js'
 import { stubSignature } from '../../gas/placeholder.js'
 import { signSponsorship } from './signSponsorship.js'
+import { plainOperation } from '../../../test/support/operations/plainOperation.js'
 
 const entryPoint = createEntryPoint('0.6', '0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789')
 const key: Hex = `0x${'5a'.repeat(32)}`
@@ -13,23 +13,21 @@ const signer = { key, address: privateKeyToAddress(key).toLowerCase() as Address
 const tank: Address = `0x${'7a'.repeat(20)}`
 
 const op = {
-  sender: `0x${'5e'.repeat(20)}`,
-  nonce: 7n,
-  factory: `0x${'fa'.repeat(20)}`,
-  factoryData: '0x1234',
-  callData: '0xabcdef',
-  callGasLimit: 1n,
-  verificationGasLimit: 2n,
-  preVerificationGas: 3n,
-  maxFeePerGas: 4n,
-  maxPriorityFeePerGas: 5n,
+  ...plainOperation({
+    sender: `0x${'5e'.repeat(20)}`,
+    nonce: 7n,
+    factory: `0x${'fa'.repeat(20)}`,
+    factoryData: '0x1234',
+    callData: '0xabcdef',
+    callGasLimit: 1n,
+    verificationGasLimit: 2n,
+    preVerificationGas: 3n,
+    maxFeePerGas: 4n,
+    maxPriorityFeePerGas: 5n,
+    signature: '0x',
+  }),
   paymaster: tank,
-  paymasterVerificationGasLimit: 0n,
-  paymasterPostOpGasLimit: 0n,
-  paymasterData: '0x',
-  signature: '0x',
-  authorization: undefined,
-} satisfies Operation
+}
 const range = { validAfter: 0, validUntil: 1_800_000_000 }
 
 test('an address can be recovered from the stub signature, and it has no zero byte', async () => {
