@@ -1,6 +1,7 @@
 /**
- * Writes that follow their answers, one batch at a time: calls `write` `delay` milliseconds after something has gathered, never twice at once, and again as long as
- * `hasGathered`. `write` takes what has gathered and handles its own failures.
+ * Writes that follow their answers, one batch at a time: calls `write` `delay` milliseconds after something has
+ * gathered, never twice at once, and again as long as `hasGathered`. `write` takes what has gathered and handles
+ * its own failures.
  */
 export function createWriteBehind({
   delay,

@@ -222,8 +222,9 @@ const EMPTY_CODE: Hex = '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad
 const LOOK_AGAIN = 600_000
 
 /**
- * The codes that the node was seen to run as our EVM does, and those that it runs otherwise (D-102). A difference puts code into quarantine and never a chain: else anybody who finds one would stop the operations of
- * all. It is the code that was not seen to agree before; where all was, all but that of the EntryPoint.
+ * The codes that the node was seen to run as our EVM does, and those that it runs otherwise (D-102). A difference
+ * puts code into quarantine and never a chain: else anybody who finds one would stop the operations of all. It is
+ * the code that was not seen to agree before; where all was, all but that of the EntryPoint.
  */
 export function createQuarantine(now: () => number) {
   const agreed = new Lru<Hex, true>(CODES)

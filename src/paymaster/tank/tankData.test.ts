@@ -1,7 +1,12 @@
 import fc from 'fast-check'
 import { concatHex, encodePacked, type Hex, hashTypedData } from 'viem'
 import { describe, expect, test } from 'vitest'
-import { address, operation, timeRange, uint } from '../../../test/support/tanks/arbitraryOperation.js'
+import {
+  address,
+  operation,
+  timeRange,
+  uint,
+} from '../../../test/support/tanks/arbitraryOperation.js'
 import type { Version } from '../../erc4337/entryPoint.js'
 import type { Operation } from '../../erc4337/operation.js'
 import { sponsorshipHash } from './sponsorshipHash.js'
