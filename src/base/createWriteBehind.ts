@@ -1,14 +1,7 @@
-/** Writes that follow their answers, one batch at a time. */
-type WriteBehind = {
-  /** Lets what has gathered be written soon; neither throws nor waits. */
-  schedule(): void
-  /** Writes what has gathered. What gathers afterwards is written no more: what is behind the writes is gone then. */
-  stop(): Promise<void>
-}
-
 /**
- * Calls `write` `delay` milliseconds after something has gathered, never twice at once, and again as long as
- * `hasGathered`. `write` takes what has gathered and handles its own failures.
+ * Writes that follow their answers, one batch at a time: calls `write` `delay` milliseconds after something has
+ * gathered, never twice at once, and again as long as `hasGathered`. `write` takes what has gathered and handles
+ * its own failures.
  */
 export function createWriteBehind({
   delay,
@@ -18,11 +11,12 @@ export function createWriteBehind({
   readonly delay: number
   readonly hasGathered: () => boolean
   readonly write: () => Promise<void>
-}): WriteBehind {
+}) {
   let writing: Promise<void> | undefined
   let timer: NodeJS.Timeout | undefined
   let isStopped = false
 
+  /** Lets what has gathered be written soon; neither throws nor waits. */
   function schedule(): void {
     if (isStopped || timer !== undefined || writing !== undefined || !hasGathered()) return
     timer = setTimeout(() => {
@@ -36,7 +30,8 @@ export function createWriteBehind({
 
   return {
     schedule,
-    async stop() {
+    /** Writes what has gathered. What gathers afterwards is written no more: what is behind the writes is gone then. */
+    async stop(): Promise<void> {
       isStopped = true
       clearTimeout(timer)
       await writing

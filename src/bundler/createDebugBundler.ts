@@ -3,14 +3,14 @@ import type { Address } from 'viem'
 import { readStake } from '../chain/entryPointReads.js'
 import type { HeadFollower } from '../chain/headFollower.js'
 import type { Database } from '../db/database.js'
-import type { EntryPoint, StakeInfo } from '../erc4337/entryPoint.js'
+import type { EntryPoint } from '../erc4337/entryPoint.js'
 import type { Operation } from '../erc4337/operation.js'
 import { isStaked } from '../erc4337/rules/index.js'
 import { highestPrice } from '../gas/highestPrice.js'
 import { type StoredOperation, toStored } from '../mempool/pool/operations.js'
 import { putUnchecked } from '../mempool/pool/putOperations.js'
 import { clearReputations, readReputations, setReputations } from '../mempool/pool/reputations.js'
-import { type ReputationStatus, statusOf } from '../mempool/reputation.js'
+import { statusOf } from '../mempool/reputation.js'
 import type { BundlingContext } from './bundlingContext.js'
 import type { Bundler } from './startBundler.js'
 
@@ -21,26 +21,7 @@ export type EntityReputation = {
 }
 
 /** The methods with which tests steer a bundler from outside (`debug_bundler_*` of ERC-7769). */
-export type DebugBundler = {
-  /** Drops every pooled operation; those in a signed bundle stay. */
-  clearMempool(): Promise<void>
-  clearReputation(): Promise<void>
-  /** Pooled operations, the oldest first. */
-  dumpMempool(entryPoint: EntryPoint): Promise<readonly Operation[]>
-  /** Takes operations into the pool without any check. */
-  addOperations(entryPoint: EntryPoint, ops: readonly Operation[], appId: string): Promise<void>
-  /** Sends one bundle and resolves when it is mined, or at once when there is nothing to send. */
-  sendBundleNow(): Promise<void>
-  /** Resolves when no round of the mode before is under way. */
-  setBundlingMode(mode: 'manual' | 'auto'): Promise<void>
-  setReputation(entryPoint: EntryPoint, entities: readonly EntityReputation[]): Promise<void>
-  dumpReputation(
-    entryPoint: EntryPoint,
-  ): Promise<readonly (EntityReputation & { readonly status: ReputationStatus })[]>
-  stakeStatus(entryPoint: EntryPoint, address: Address): Promise<StakeStatus>
-}
-
-type StakeStatus = StakeInfo & { readonly address: Address; readonly isStaked: boolean }
+export type DebugBundler = ReturnType<typeof createDebugBundler>
 
 type Context = Pick<BundlingContext, 'definition' | 'database' | 'node' | 'rules'> & {
   readonly heads: Pick<HeadFollower, 'current'>
@@ -49,14 +30,17 @@ type Context = Pick<BundlingContext, 'definition' | 'database' | 'node' | 'rules
 export function createDebugBundler(
   { definition, database, node, rules, heads }: Context,
   bundler: Pick<Bundler, 'sendNow' | 'setMode'>,
-): DebugBundler {
+) {
   const { chainId } = definition
   return {
+    /** Drops every pooled operation; those in a signed bundle stay. */
     clearMempool: () => clearPool(database, chainId),
     clearReputation: () => clearReputations(database, chainId),
-    dumpMempool: async ({ address }) =>
+    /** Pooled operations, the oldest first. */
+    dumpMempool: async ({ address }: EntryPoint): Promise<readonly Operation[]> =>
       (await poolOf(database, chainId, address)).map(({ operation }) => operation),
-    async addOperations(entryPoint, ops, appId) {
+    /** Takes operations into the pool without any check. */
+    async addOperations(entryPoint: EntryPoint, ops: readonly Operation[], appId: string) {
       const seenBlock = heads.current().number
       const operations = ops.map((operation) => ({
         appId,
@@ -69,15 +53,18 @@ export function createDebugBundler(
       }))
       await putUnchecked(database, chainId, operations)
     },
+    /** Sends one bundle and resolves when it is mined, or at once when there is nothing to send. */
     sendBundleNow: bundler.sendNow,
+    /** Resolves when no round of the mode before is under way. */
     setBundlingMode: bundler.setMode,
-    setReputation: ({ address }, entities) => setReputations(database, chainId, address, entities),
-    dumpReputation: async ({ address }) =>
+    setReputation: ({ address }: EntryPoint, entities: readonly EntityReputation[]) =>
+      setReputations(database, chainId, address, entities),
+    dumpReputation: async ({ address }: EntryPoint) =>
       (await readReputations(database, chainId, address)).map(({ pending, ...reputation }) => ({
         ...reputation,
         status: statusOf(reputation, pending),
       })),
-    async stakeStatus({ address: entryPoint }, address) {
+    async stakeStatus({ address: entryPoint }: EntryPoint, address: Address) {
       const stake = await readStake(node, entryPoint, address)
       return { ...stake, address, isStaked: isStaked(stake, rules.stakePolicy) }
     },

@@ -30,12 +30,7 @@ type MinedBundle = {
   readonly entryPoint: EntryPoint
 }
 
-export type GasWatch = {
-  /** Remembers the gas that an operation's staked entities used in its second validation. */
-  note(hash: Hex, gas: EntityGas): void
-  /** Compares a mined bundle with the noted gas, in the background; each operation only once. */
-  compare(bundle: MinedBundle): void
-}
+export type GasWatch = ReturnType<typeof createGasWatch>
 
 /** Operations with staked entities that are remembered at most. A restart forgets them. */
 const MAX_OPERATIONS = 16_384
@@ -52,7 +47,7 @@ const INTERVAL = 60_000 / COMPARED_PER_MINUTE
  * than in the second validation just before. A sample of the bundles is run again in our EVM; one that does not do
  * there what it did on the chain throttles nobody. Bundling never waits for it, and its failures only reach the log.
  */
-export function createGasWatch(context: GasWatchContext): GasWatch {
+export function createGasWatch(context: GasWatchContext) {
   const { logger, now, metrics } = context
   const noted = new Lru<Hex, EntityGas>(MAX_OPERATIONS)
   const count = (outcome: GasCompared): void =>
@@ -75,10 +70,12 @@ export function createGasWatch(context: GasWatchContext): GasWatch {
   }
 
   return {
-    note(hash, gas) {
+    /** Remembers the gas that an operation's staked entities used in its second validation. */
+    note(hash: Hex, gas: EntityGas): void {
       if (gas.size > 0) noted.set(hash, gas)
     },
-    compare(bundle) {
+    /** Compares a mined bundle with the noted gas, in the background; each operation only once. */
+    compare(bundle: MinedBundle) {
       const { receipt, entryPoint } = bundle
       const outcomes = entryPoint.decodeOutcomes(receipt.logs)
       const second = outcomes.map(({ userOpHash }) => take(userOpHash))

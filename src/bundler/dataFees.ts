@@ -49,18 +49,14 @@ export async function readDataFees(
         : price.feeOf(price.sizeOf(fromHex(raw))) + price.operatorFeeOf(gasUsed)
     const fee = stated ?? computed
     if (fee !== undefined) fees.set(transactionHash, fee)
-    if (fee !== computed && computed !== undefined && !isUpperBound(dataFee))
+    // Scroll compresses with zstd; the plain size of a transaction only bounds its fee.
+    if (fee !== computed && computed !== undefined && dataFee !== 'scroll')
       logger.error(
         { transactionHash, charged: fee, computed },
         'the chain charged a different data fee than computed: a fork may have changed its formula',
       )
   }
   return fees
-}
-
-/** Scroll compresses with zstd; the plain size of a transaction only bounds its fee. */
-function isUpperBound(dataFee: DataFeeKind): boolean {
-  return dataFee === 'scroll'
 }
 
 /** The prices in a block. Where they only serve to compare, a node that has forgotten its state does no harm. */

@@ -13,12 +13,7 @@ type SenderListener = {
   readonly end: () => void
 }
 
-export type SenderNews = {
-  /** Follows each operation of the sender, from now on, until it is included or leaves the pool; the function ends it. */
-  followSender(query: SenderQuery, listener: SenderListener): () => void
-  ended(hashes: readonly Hex[]): void
-  stop(): void
-}
+export type SenderNews = ReturnType<typeof createSenderNews>
 
 type Watch = SenderQuery & {
   readonly listener: SenderListener
@@ -35,7 +30,7 @@ const LOOK = 1_000
 export function createSenderNews(
   { database, definition: { chainId }, entryPoints, logger }: ViewContext,
   follow: OperationNews['follow'],
-): SenderNews {
+) {
   const watches = new Map<string, Set<Watch>>()
   let stopLooking: (() => void) | undefined
   let stopped = false
@@ -79,7 +74,8 @@ export function createSenderNews(
   }
 
   return {
-    followSender(query, listener) {
+    /** Follows each operation of the sender, from now on, until it is included or leaves the pool; the function ends it. */
+    followSender(query: SenderQuery, listener: SenderListener): () => void {
       if (stopped) {
         queueMicrotask(listener.end)
         return () => {}
@@ -90,14 +86,14 @@ export function createSenderNews(
       stopLooking ??= repeat(look, LOOK, logger)
       return () => leave(watch)
     },
-    ended(hashes) {
+    ended(hashes: readonly Hex[]): void {
       const watched = senders()
       if (watched.length === 0) return
       endedOf(database, chainId, hashes, watched).then(begin, (err) =>
         logger.warn({ err }, 'ended operations could not be read for subscriptions by sender'),
       )
     },
-    stop() {
+    stop(): void {
       stopped = true
       for (const watch of [...watches.values()].flatMap((set) => [...set])) {
         leave(watch)

@@ -138,12 +138,7 @@ type Waiting = { readonly start: () => void }
 type AppPlaces = { running: number; readonly waiting: Set<Waiting> }
 
 /** The places of one chain's reads. */
-type ReadPlaces = {
-  /** Runs a read as soon as its app has a place. Throws ReadsBusyError when it gets none in time. */
-  run<Result>(appId: string, read: () => Promise<Result>): Promise<Result>
-}
-
-function createReadPlaces(): ReadPlaces {
+function createReadPlaces() {
   const apps = new Map<string, AppPlaces>()
   let runningInAll = 0
 
@@ -179,7 +174,8 @@ function createReadPlaces(): ReadPlaces {
   }
 
   return {
-    async run(appId, read) {
+    /** Runs a read as soon as its app has a place. Throws ReadsBusyError when it gets none in time. */
+    async run<Result>(appId: string, read: () => Promise<Result>): Promise<Result> {
       const places = apps.get(appId) ?? { running: 0, waiting: new Set() }
       apps.set(appId, places)
       await enter(places)

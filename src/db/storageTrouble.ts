@@ -34,25 +34,20 @@ export function isStorageTrouble(code: string): boolean {
 /** Milliseconds after which the log repeats a trouble that goes on. */
 const REPEAT = 60_000
 
-/** The trouble of one database that its statements have met and that has not passed yet. */
-export type TroubleMemory = {
-  /** A connection was made. The caller that opens the database reports failures before the first one. */
-  connected(): void
-  note(code: string): void
-  current(): string | undefined
-  clear(): void
-}
+export type TroubleMemory = ReturnType<typeof createTroubleMemory>
 
-export function createTroubleMemory(logger: Logger): TroubleMemory {
+/** The trouble of one database that its statements have met and that has not passed yet. */
+export function createTroubleMemory(logger: Logger) {
   let known:
     | { readonly code: string; readonly loggedAt: number; readonly reason: string }
     | undefined
   let hasConnected = false
   return {
-    connected() {
+    /** A connection was made. The caller that opens the database reports failures before the first one. */
+    connected(): void {
       hasConnected = true
     },
-    note(code) {
+    note(code: string): void {
       const trouble = troubleOf(code)
       if (trouble === undefined || !hasConnected) return
       const isOld = known?.code === code && performance.now() - known.loggedAt < REPEAT
@@ -64,7 +59,7 @@ export function createTroubleMemory(logger: Logger): TroubleMemory {
       )
     },
     current: () => known?.reason,
-    clear() {
+    clear(): void {
       if (known !== undefined) logger.info('Database writes recovered.')
       known = undefined
     },

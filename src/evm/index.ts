@@ -39,4 +39,3 @@ export {
   trackState,
 } from './state/state.js'
 export type { OnMiss } from './state/world.js'
-export { type EvmTransaction, transact } from './transact.js'

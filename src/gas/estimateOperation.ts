@@ -99,7 +99,8 @@ export async function estimateOperation(
     paymasterPostOpGasLimit: draft.paymasterPostOpGasLimit ?? unset,
   }
   const widest = widestOperation(filled)
-  const paid = isFree(fees) ? context.advice.standard : fees
+  // An operation that offers nothing itself is granted to be paid for.
+  const paid = fees.maxFeePerGas === 0n ? context.advice.standard : fees
   const shareOf =
     (size: number) =>
     (
@@ -249,11 +250,6 @@ function chooseFees(draft: Draft, { maxFeePerGas, maxPriorityFeePerGas }: Fees):
     }
   }
   return { maxFeePerGas: max, maxPriorityFeePerGas: tip ?? smallest(maxPriorityFeePerGas, max) }
-}
-
-/** Whether the operation itself offers nothing, because it is granted to be paid for. */
-function isFree({ maxFeePerGas }: Fees): boolean {
-  return maxFeePerGas === 0n
 }
 
 function requireSignatureBound({ signature }: Draft): void {

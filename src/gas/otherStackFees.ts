@@ -31,11 +31,6 @@ export function arbitrumFee({ pricePerUnit }: ArbitrumPrices, size: number): big
   return BigInt(size) * UNITS_PER_BYTE * pricePerUnit
 }
 
-/** Gas that the chain takes of the gas limit for this fee, before it runs the transaction. */
-export function posterGas(fee: bigint, baseFee: bigint): bigint {
-  return fee / greatest(baseFee, 1n)
-}
-
 /** The lowest base fee (wei per gas) of the coming seconds; it usually lies at its minimum. */
 export function lowestArbitrumBaseFee({ minimumBaseFee }: ArbitrumPrices, baseFee: bigint): bigint {
   return greatest(minimumBaseFee, (baseFee * 7n) / 8n)

@@ -103,12 +103,7 @@ async function readSizes(
 }
 
 /** The bundler's memory of its traffic, from which the expected size of bundles follows. */
-export type SizeWatch = {
-  /** Notes when operations came that go in a bundle. */
-  note(entryPoint: Address, receivedAt: readonly Date[]): void
-  /** Stores the sizes of now, for all processes; does nothing when it did so a moment ago. */
-  store(head: Head): Promise<void>
-}
+export type SizeWatch = ReturnType<typeof createSizeWatch>
 
 type WatchContext = {
   readonly database: Database
@@ -121,7 +116,7 @@ type WatchContext = {
 const STORE_EVERY = 5_000
 
 /** Makes a watch that knows nothing yet: a new bundler stores no size above 1 until it has seen traffic for some minutes. */
-export function createSizeWatch({ database, definition, now }: WatchContext): SizeWatch {
+export function createSizeWatch({ database, definition, now }: WatchContext) {
   const { chainId, maxBundleWait } = definition
   const since = now()
   const arrivals = new Map<Address, number[]>()
@@ -130,12 +125,14 @@ export function createSizeWatch({ database, definition, now }: WatchContext): Si
   let storedAt = Number.NEGATIVE_INFINITY
 
   return {
-    note(entryPoint, receivedAt) {
+    /** Notes when operations came that go in a bundle. */
+    note(entryPoint: Address, receivedAt: readonly Date[]): void {
       const known = arrivals.get(entryPoint) ?? []
       known.push(...receivedAt.map((date) => date.getTime()))
       arrivals.set(entryPoint, known)
     },
-    async store(head) {
+    /** Stores the sizes of now, for all processes; does nothing when it did so a moment ago. */
+    async store(head: Head): Promise<void> {
       const time = now()
       if (time - storedAt < STORE_EVERY) return
       storedAt = time

@@ -49,20 +49,13 @@ function wasUsedBefore({ role, address }: Use, replaced: Replaced | undefined): 
   return replaced !== undefined && (role !== 'paymaster' || replaced.paymaster === address)
 }
 
-export type EntityView = {
-  /** The refusal of the operation, in place of `replaced`, by the rules of reputation. */
-  refuse(entities: AdmittedEntities, replaced: Replaced | undefined): PurserError | undefined
-  /** Entities whose opsSeen it raises: staked senders, factories, and paymasters except trusted ones. */
-  counted(entities: AdmittedEntities): Address[]
-  /** Counts an operation that was taken into the pool in place of `replaced`. */
-  take(entities: AdmittedEntities, replaced: Replaced | undefined): void
-}
+export type EntityView = ReturnType<typeof createEntityView>
 
 /**
  * The reputation and pending operations of entities as they become while admissions are decided one
  * after the other, in memory. `decideAdmission` applies UREP-010, the limit of unstaked senders.
  */
-export function createEntityView(facts: readonly EntityFacts[]): EntityView {
+export function createEntityView(facts: readonly EntityFacts[]) {
   const nameOf = (entryPoint: Address, address: Address): string => `${entryPoint} ${address}`
   const factsByName = new Map<string, EntityFacts & Counts>(
     facts.map((entity) => [nameOf(entity.entryPoint, entity.address), { ...entity }]),
@@ -117,19 +110,22 @@ export function createEntityView(facts: readonly EntityFacts[]): EntityView {
   }
 
   return {
-    refuse(entities, replaced) {
+    /** The refusal of the operation, in place of `replaced`, by the rules of reputation. */
+    refuse(entities: AdmittedEntities, replaced: Replaced | undefined): PurserError | undefined {
       for (const use of usesOf(entities)) {
         const error = refuseRole(use, entities) ?? refuseUse(use, entities, replaced)
         if (error) return error
       }
       return undefined
     },
-    counted: (entities) =>
+    /** Entities whose opsSeen it raises: staked senders, factories, and paymasters except trusted ones. */
+    counted: (entities: AdmittedEntities): Address[] =>
       usesOf(entities)
         .filter(({ role }) => role !== 'account' || entities.staked.account)
         .filter(({ address }) => !find(entities.entryPoint, address).trusted)
         .map(({ address }) => address),
-    take(entities, replaced) {
+    /** Counts an operation that was taken into the pool in place of `replaced`. */
+    take(entities: AdmittedEntities, replaced: Replaced | undefined): void {
       for (const use of usesOf(entities))
         if (!wasUsedBefore(use, replaced))
           find(entities.entryPoint, use.address)[countOf[use.role]]++

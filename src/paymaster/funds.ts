@@ -36,26 +36,12 @@ export type FundState = {
   readonly isLow: boolean
 }
 
-/**
- * The funds of apps on one chain, for an operator's commands, which throw TankError for mistakes.
- */
-export type Funds = {
-  /**
-   * Sets the mode from the next sponsorship on; earlier sponsorships settle in the earlier mode.
-   */
-  setMode(appId: string, mode: FundMode): Promise<FundState>
-  setAlert(appId: string, terms: Partial<AlertTerms>): Promise<FundState>
-  /**
-   * Adds `wei` to the app's credit, or takes them when negative, but never spent or reserved wei.
-   * The same reference a second time changes nothing.
-   */
-  credit(appId: string, wei: bigint, reference: string): Promise<FundState>
-  show(appId: string): Promise<FundState>
-}
+/** The funds of apps on one chain, for an operator's commands, which throw TankError for mistakes. */
+export type Funds = ReturnType<typeof createFunds>
 
 type FundsContext = { readonly database: Database; readonly chainId: number }
 
-export function createFunds({ database, chainId }: FundsContext): Funds {
+export function createFunds({ database, chainId }: FundsContext) {
   const stateOf = async (fund: StoredFund | undefined): Promise<FundState> => ({
     mode: fund?.mode ?? 'tank',
     alert: alertOf(fund),
@@ -79,9 +65,11 @@ export function createFunds({ database, chainId }: FundsContext): Funds {
     stateOf(await findFund(database, appId, chainId))
 
   return {
-    setMode: async (appId, mode) => stateOf(await putFund(database, appId, chainId, { mode })),
+    /** Sets the mode from the next sponsorship on; earlier sponsorships settle in the earlier mode. */
+    setMode: async (appId: string, mode: FundMode) =>
+      stateOf(await putFund(database, appId, chainId, { mode })),
 
-    setAlert: async (appId, { wei, days }) => {
+    setAlert: async (appId: string, { wei, days }: Partial<AlertTerms>) => {
       const change = {
         ...(wei !== undefined && { alertWei: wei }),
         ...(days !== undefined && { alertDays: days }),
@@ -89,7 +77,11 @@ export function createFunds({ database, chainId }: FundsContext): Funds {
       return stateOf(await putFund(database, appId, chainId, change))
     },
 
-    async credit(appId, wei, reference) {
+    /**
+     * Adds `wei` to the app's credit, or takes them when negative, but never spent or reserved wei.
+     * The same reference a second time changes nothing.
+     */
+    async credit(appId: string, wei: bigint, reference: string): Promise<FundState> {
       const { id } = await putFund(database, appId, chainId, {})
       await inTransaction(database, async (trx) => {
         await lockReserving(trx, [id])

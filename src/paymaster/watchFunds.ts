@@ -45,14 +45,8 @@ export type FundLevel = {
   readonly low: boolean
 }
 
-type FundsWatch = {
-  /** Of the last check that ended. */
-  levels(): readonly FundLevel[]
-  stop(): Promise<void>
-}
-
 /** Checks the tanks and credits of a chain once a minute. `stop` waits for a check under way. */
-export function watchFunds(context: WatchContext): FundsWatch {
+export function watchFunds(context: WatchContext) {
   let running = Promise.resolve()
   let levels: readonly FundLevel[] = []
   const check = () => {
@@ -66,6 +60,7 @@ export function watchFunds(context: WatchContext): FundsWatch {
   const timer = setInterval(check, INTERVAL)
   timer.unref()
   return {
+    /** Of the last check that ended. */
     levels: () => levels,
     stop: async () => {
       clearInterval(timer)

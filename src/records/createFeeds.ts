@@ -137,7 +137,10 @@ function tell(feed: Feed, standings: readonly OperationStanding[], now: number):
   const before = feed.known
   const states = new Map(standings.map((each) => [nameOf(each), each.state]))
   feed.known = states
-  const isLost = [...(before ?? [])].some(([name, state]) => isLive(state) && !states.has(name))
+  // Those that were still to change.
+  const isLost = [...(before ?? [])].some(
+    ([name, state]) => (state === 'pooled' || state === 'bundled') && !states.has(name),
+  )
   const isChanged = (each: OperationStanding) => before?.get(nameOf(each)) !== each.state
   for (const [listener, since] of feed.listeners) {
     const isMissed = ({ updatedAt }: OperationStanding) =>
@@ -152,11 +155,6 @@ function tell(feed: Feed, standings: readonly OperationStanding[], now: number):
       more,
     })
   }
-}
-
-/** Whether an operation is still to change. */
-function isLive(state: OperationStanding['state']): boolean {
-  return state === 'pooled' || state === 'bundled'
 }
 
 function nameOf({ chainId, hash }: OperationStanding): string {

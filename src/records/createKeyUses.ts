@@ -1,14 +1,7 @@
 import type { Logger } from 'pino'
+import { createWriteBehind } from '../base/createWriteBehind.js'
 import type { Database } from '../db/database.js'
 import { putKeyUses } from '../tenants/keyOwner.js'
-
-/** Memory of the keys that were used, written down from time to time. */
-type KeyUses = {
-  /** Never throws and never waits. */
-  used(keyId: string): void
-  /** Writes what was not written yet. */
-  stop(): Promise<void>
-}
 
 /** Milliseconds between two writes: one statement for all keys, whatever their traffic. */
 const INTERVAL = 60_000
@@ -16,9 +9,8 @@ const INTERVAL = 60_000
 const MOST_KEYS = 10_000
 
 /** Writes once a minute which keys were used since; a request of a key writes nothing. */
-export function createKeyUses(database: Database, logger: Logger): KeyUses {
+export function createKeyUses(database: Database, logger: Logger) {
   let uses = new Map<string, Date>()
-  let writing: Promise<void> = Promise.resolve()
 
   async function write(): Promise<void> {
     const batch = uses
@@ -30,16 +22,14 @@ export function createKeyUses(database: Database, logger: Logger): KeyUses {
     }
   }
 
-  const timer = setInterval(() => {
-    writing = writing.then(write)
-  }, INTERVAL)
+  const behind = createWriteBehind({ delay: INTERVAL, hasGathered: () => uses.size > 0, write })
   return {
-    used(keyId) {
+    /** Never throws and never waits. */
+    used(keyId: string): void {
       if (uses.size < MOST_KEYS || uses.has(keyId)) uses.set(keyId, new Date())
+      behind.schedule()
     },
-    stop() {
-      clearInterval(timer)
-      return writing.then(write)
-    },
+    /** Writes what was not written yet. */
+    stop: behind.stop,
   }
 }

@@ -12,12 +12,6 @@ import { isUuid } from '../db/uuid.js'
 export type StoredRefusal = Selectable<Schema['refusals']>
 export type NewRefusal = Insertable<Schema['refusals']>
 
-/** Stores refusals of apps that still exist. */
-async function insertRefusals(db: Database, rows: readonly NewRefusal[]): Promise<void> {
-  if (rows.length === 0) return
-  await db.insertInto('refusals').values(rows).execute()
-}
-
 /** Conditions that a refusal must all fulfil. */
 type RefusalFilter = {
   /** Undefined = all accounts, for the operator. */
@@ -133,15 +127,7 @@ export async function pruneRefusals(
 type RefusalRecorderContext = {
   readonly database: Database
   readonly logger: Logger
-  /** Called with the number of refusals that are not stored. */
   readonly metrics: Metrics
-}
-
-type RefusalRecorder = {
-  /** Stores the refusal soon, behind the answer. Never throws and never waits. */
-  record(refusal: NewRefusal): void
-  /** Stores what waits. */
-  stop(): Promise<void>
 }
 
 /** Milliseconds for which refusals gather before they are stored together. */
@@ -154,11 +140,7 @@ const MOST_WAITING = 500
  * into the queue of a slow database and records that cannot be stored are counted and dropped: a record must never
  * slow down or stop what it records.
  */
-export function createRefusalRecorder({
-  database,
-  logger,
-  metrics,
-}: RefusalRecorderContext): RefusalRecorder {
+export function createRefusalRecorder({ database, logger, metrics }: RefusalRecorderContext) {
   let waiting: NewRefusal[] = []
   const share = createRecordShare()
 
@@ -166,7 +148,7 @@ export function createRefusalRecorder({
     const batch = waiting
     waiting = []
     try {
-      await insertRefusals(database, batch)
+      if (batch.length > 0) await database.insertInto('refusals').values(batch).execute()
     } catch (error) {
       metrics.count('purser_refusals_unrecorded_total', {}, batch.length)
       logger.warn({ err: error, lost: batch.length }, 'refusals could not be recorded')
@@ -175,7 +157,8 @@ export function createRefusalRecorder({
 
   const behind = createWriteBehind({ delay: GATHER, hasGathered: () => waiting.length > 0, write })
   return {
-    record(refusal) {
+    /** Stores the refusal soon, behind the answer. Never throws and never waits. */
+    record(refusal: NewRefusal): void {
       if (!share(refusal.app_id) || waiting.length >= MOST_WAITING) {
         metrics.count('purser_refusals_unrecorded_total', {})
         return
@@ -183,6 +166,7 @@ export function createRefusalRecorder({
       waiting.push(refusal)
       behind.schedule()
     },
+    /** Stores what waits. */
     stop: behind.stop,
   }
 }

@@ -28,21 +28,12 @@ const USAGE_DAYS = 31
 /** The refusals that are kept of one app, and as many refused decisions. */
 const REFUSALS_PER_APP = 10_000
 
-/** The rows that were deleted, by table. */
-type Pruned = {
-  readonly decisions: number
-  readonly operations: number
-  readonly inclusions: number
-  readonly bundles: number
-  readonly history: number
-  readonly refusals: number
-}
-
 /**
  * Deletes decisions, grants, ended keys, ended apps, ended operations with all that is kept of them, bundles and
  * refusals of that age; refusals and refused decisions beyond an app's share; sessions, invitations and attempts to sign in that are past; and counters that no window reaches. Nothing goes while money is open.
+ * @returns the rows that were deleted, by table
  */
-export async function prune({ database, days }: RetentionContext, now: Date): Promise<Pruned> {
+export async function prune({ database, days }: RetentionContext, now: Date) {
   const daysAgo = (count: number) => new Date(now.getTime() - count * DAY)
   const before = daysAgo(days)
   const decisions = await inBatches(() => pruneDecisions(database, before, REFUSALS_PER_APP, BATCH))

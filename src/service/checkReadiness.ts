@@ -59,7 +59,8 @@ export async function checkReadiness(
   const { database, chains, away, isDraining, masterKey, roles } = parts
   const [reachable, isKeyRight] = await Promise.all([
     within(isReachable(database), false),
-    within(isKeyRecorded(database, masterKey), undefined),
+    // Undefined where the database cannot tell now, which is a reason of its own.
+    within(isRecordedKey(database, masterKey), undefined),
   ])
   // After the others, whose statements may have met it.
   const trouble = await within(storageTrouble(database), undefined)
@@ -129,7 +130,9 @@ async function checkChain(
     reasons.push(
       `The node of chain ${chainId} has reported no head for ${Math.round(age / 1000)} s.`,
     )
-  const lease = reachable ? await leaseOf(database, chainId) : undefined
+  const lease = reachable
+    ? await findLease(database, bundlerLease(chainId), LEASE_TIME).catch(() => undefined)
+    : undefined
   const bundled = leads() || lease === undefined || lease.remaining > 0
   if (!bundled) reasons.push(`No process bundles for chain ${chainId}.`)
   const note = trouble()
@@ -141,7 +144,7 @@ async function checkChain(
       `Chain ${chainId} changes to the rules of ${next.fork} at ${at}; nothing is to do.`,
     )
   }
-  const executors = reachable && fresh ? await within(executorsOf(chain), undefined) : []
+  const executors = reachable && fresh ? await within(chain.executors(), undefined) : []
   reasons.push(...executorReasons(chainId, executors))
   const waits = fresh ? await waitOf(chain) : undefined
   const alerts = [
@@ -207,36 +210,17 @@ export function recently<Answer>(read: () => Promise<Answer>): () => Promise<Ans
 
 /** Undefined where nothing keeps bundles back, or the node does not say. */
 export async function waitOf({ ceilingWait }: ChainHealth): Promise<string | undefined> {
-  return (
-    ceilingWait &&
-    within(
-      ceilingWait().catch(() => undefined),
-      undefined,
-    )
-  )
+  return ceilingWait && within(ceilingWait(), undefined)
 }
 
-function executorsOf({ executors }: ChainHealth) {
-  return executors().catch(() => undefined)
-}
-
-/** Undefined where the database cannot tell now, which is a reason of its own. */
-function isKeyRecorded(database: Database, masterKey: Buffer) {
-  return isRecordedKey(database, masterKey).catch(() => undefined)
-}
-
-function leaseOf(database: Database, chainId: number) {
-  return findLease(database, bundlerLease(chainId), LEASE_TIME).catch(() => undefined)
-}
-
-/** The answer, or another one where it takes longer than `TIMEOUT`. */
-export async function within<Answer>(answer: Promise<Answer>, otherwise: Answer): Promise<Answer> {
+/** The answer, or another one where it fails or takes longer than `TIMEOUT`. */
+export async function within<Answer, Other>(answer: Promise<Answer>, otherwise: Other) {
   let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise<Answer>((resolve) => {
+  const timeout = new Promise<Other>((resolve) => {
     timer = setTimeout(() => resolve(otherwise), TIMEOUT)
   })
   try {
-    return await Promise.race([answer, timeout])
+    return await Promise.race([answer.catch(() => otherwise), timeout])
   } finally {
     clearTimeout(timer)
   }

@@ -35,14 +35,8 @@ export async function readGauges({
   away,
 }: GaugeSources): Promise<readonly Reading[]> {
   const [pool, indexed, chains] = await Promise.all([
-    within(
-      poolSizes(database).catch(() => undefined),
-      undefined,
-    ),
-    within(
-      lastIndexed(database).catch(() => undefined),
-      undefined,
-    ),
+    within(poolSizes(database), undefined),
+    within(lastIndexed(database), undefined),
     Promise.all([...running].map(([chainId, chain]) => chainReadings(String(chainId), chain))),
   ])
   const { used, waiting } = connectionUse(database)
@@ -93,10 +87,7 @@ async function chainReadings(
   chain: string,
   { health, nodes, funds }: GaugedChain,
 ): Promise<Reading[]> {
-  const executors = await within(
-    health.executors().catch(() => []),
-    [],
-  )
+  const executors = await within(health.executors(), [])
   const isWaiting = (await waitOf(health)) !== undefined
   const { number, age } = health.head()
   const next = health.coming()

@@ -4,60 +4,31 @@ import { createRecent } from '../base/createRecent.js'
 import { TankError } from '../base/errors/sponsorshipErrors.js'
 import { executorStatus } from '../bundler/executorStatus.js'
 import { ceilingWait } from '../bundler/feeCeiling.js'
-import type { BundlingCandidate } from '../bundler/leadBundling.js'
-import type { OperationNews } from '../bundler/operationNews.js'
 import { type ClientReads, createClientReads } from '../chain/clientReads.js'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
-import type { NodeState } from '../chain/nodeClient.js'
 import { createSeenBlocks } from '../chain/seenBlocks.js'
 import type { Database } from '../db/database.js'
 import type { StoredTank } from '../paymaster/ledger/tanks.js'
-import { createTankLevels, type TankLevel } from '../paymaster/tankLevel.js'
+import { createTankLevels } from '../paymaster/tankLevel.js'
 import { createTankSteps, type TankStep } from '../paymaster/tankSteps.js'
 import { registerTank } from '../paymaster/tanks.js'
-import { createAppBooks, createTokenBooks, type TokenBook } from '../paymaster/tokenBooks.js'
+import { createAppBooks, createTokenBooks } from '../paymaster/tokenBooks.js'
 import { bundleChain, type ChainBundling } from './bundleChain.js'
 import { type ChainHealth, recently } from './checkReadiness.js'
 import { type ChainParts, type OpenChain, openChain } from './openChain.js'
-import type { GaugedChain } from './readGauges.js'
 import { createRehearsals } from './rehearsals.js'
 import { serveChain } from './serveChain.js'
 
 /** A head older than this many poll intervals, and this many milliseconds, is stale. */
 const staleBounds = { polls: 10, milliseconds: 30_000 }
 
-export type RunningChain = {
-  readonly services: ChainServices
-  readonly news: Omit<OperationNews, 'follow'>
-  /** When this process had a block, Unix milliseconds. */
-  readonly seenAt: (block: bigint) => number | undefined
-  /** Absent where this process does not bundle. */
-  readonly bundler: BundlingCandidate | undefined
-  readonly health: ChainHealth
-  readonly funds: GaugedChain['funds']
-  /** The money of a tank at a recent head. */
-  readonly levelOf: (tank: StoredTank) => Promise<TankLevel>
-  /** Registers a tank of an app that gives gas, or gives the one that is there; nothing is sent. */
-  readonly registerTank: (trx: Database, tank: NewAppTank) => Promise<StoredTank>
-  /** The transactions that a tank is missing on the chain, of the last seconds. Throws TankError. */
-  readonly stepsOf: (tank: StoredTank) => Promise<readonly TankStep[]>
-  /** The nodes as this process knows them. */
-  readonly nodes: () => readonly NodeState[]
-  /** Recorded operations by the rules of a fork. Throws RateLimitError while one is under way. */
-  readonly rehearse: ReturnType<typeof createRehearsals>
-  /** The books of an app's payments in tokens, of the last seconds. */
-  readonly booksOf: (appId: string) => Promise<readonly TokenBook[]>
-  readonly close: () => Promise<void>
-}
+export type RunningChain = Awaited<ReturnType<typeof startChain>>
 
 /**
  * Opens a chain, serves it, and lets this process compete for its bundling.
  * @throws ConfigError, ChainAwayError in one sentence; nothing is left running then
  */
-export async function startChain(
-  definition: ChainDefinition,
-  parts: ChainParts,
-): Promise<RunningChain> {
+export async function startChain(definition: ChainDefinition, parts: ChainParts) {
   const { database, masterKey } = parts
   const chain = await openChain(definition, parts)
   const { node, heads } = chain
@@ -65,23 +36,29 @@ export async function startChain(
   const { bundler, debug, funds, stop } = bundleChain(chain, parts)
   const reads = readsOf(chain)
   return {
-    services: { ...services, debug, reads },
+    services: { ...services, debug, reads } satisfies ChainServices,
     news,
+    /** When this process had a block, Unix milliseconds. */
     seenAt: createSeenBlocks(heads),
+    /** Absent where this process does not bundle. */
     bundler,
     health: healthOf(chain, bundler, database),
     funds,
+    /** The money of a tank at a recent head. */
     levelOf: createTankLevels({ database, node, heads, chainId: definition.chainId }),
-    registerTank: (trx, { appId, entryPoint, owner }) =>
+    /** Registers a tank of an app that gives gas, or gives the one that is there; nothing is sent. */
+    registerTank: (trx: Database, { appId, entryPoint, owner }: NewAppTank) =>
       registerTank(
         { database: trx, masterKey, definition },
         { appId, entryPoint, owner, kind: 'gas' },
       ),
     stepsOf: stepsOf(chain),
     nodes: node.nodes,
+    /** Recorded operations by the rules of a fork. Throws RateLimitError while one is under way. */
     rehearse: createRehearsals(chain, parts),
+    /** The books of an app's payments in tokens, of the last seconds. */
     booksOf: createAppBooks(createTokenBooks({ database, node, definition })),
-    close: async () => {
+    close: async (): Promise<void> => {
       news.stop()
       await stop()
       await reads?.close()
@@ -93,10 +70,11 @@ export async function startChain(
 /** Milliseconds for which the steps of a tank stand, however often they are asked for. */
 const STEPS_AGE = 2_000
 
-function stepsOf({ node, definition, entryPoints }: OpenChain): RunningChain['stepsOf'] {
+/** The transactions that a tank is missing on the chain, of the last seconds. Throws TankError. */
+function stepsOf({ node, definition, entryPoints }: OpenChain) {
   const read = createTankSteps({ node, definition })
   const recent = createRecent<readonly TankStep[]>(STEPS_AGE)
-  return async (tank) => {
+  return async (tank: StoredTank): Promise<readonly TankStep[]> => {
     const { kind, entry_point: address, owner, signer } = tank
     const entryPoint = entryPoints.find((each) => each.address === address)
     if (entryPoint === undefined)

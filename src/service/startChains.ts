@@ -14,19 +14,7 @@ const PATIENCE = 5_000
 const RETRY_AFTER = 2_000
 
 /** The configured chains: those that run, and those whose node is away. */
-export type ServedChains = {
-  readonly running: ReadonlyMap<number, RunningChain>
-  /** By chain id, the sentence that says why the chain does not run yet. */
-  readonly away: ReadonlyMap<number, string>
-  /**
-   * Serves these chains from now on: stops those that are left out, starts those that are new, and replaces those whose
-   * definition differs once the new one runs. A chain that does not start as it is wanted goes on as it was.
-   */
-  reload(definitions: readonly ChainDefinition[]): Promise<ChainChanges>
-  /** No further chain is started. */
-  settle(): Promise<void>
-  close(): Promise<void>
-}
+export type ServedChains = Awaited<ReturnType<typeof startChains>>
 
 /** What a reload did, by chain id; `failed` says why. */
 export type ChainChanges = {
@@ -47,9 +35,10 @@ export async function startChains(
   definitions: readonly ChainDefinition[],
   start: Start,
   logger: Logger,
-): Promise<ServedChains> {
+) {
   const wanted = new Map(definitions.map((definition) => [definition.chainId, definition]))
   const running = new Map<number, RunningChain>()
+  /** By chain id, the sentence that says why the chain does not run yet. */
   const away = new Map(
     definitions.map(({ chainId }) => [chainId, `Chain ${chainId} is being started.`]),
   )
@@ -104,6 +93,10 @@ export async function startChains(
     }
   }
 
+  /**
+   * Serves these chains from now on: stops those that are left out, starts those that are new, and replaces those whose
+   * definition differs once the new one runs. A chain that does not start as it is wanted goes on as it was.
+   */
   const reload = async (next: readonly ChainDefinition[]) => {
     const changes = await reloadChains({ wanted, running, away, signal, start, tryOn }, next)
     logExceptions([...wanted.values()], logger)
@@ -112,6 +105,7 @@ export async function startChains(
 
   logExceptions(definitions, logger)
   const attempts = definitions.map(begin)
+  /** No further chain is started. */
   const settle = async (): Promise<void> => {
     stopping.abort()
     await Promise.allSettled(attempts)

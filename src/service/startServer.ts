@@ -74,12 +74,13 @@ export async function startServer(options: ServerOptions): Promise<Service> {
     stops.push(simulations.close)
     const passwords = createPasswords()
     const signInLinks = createSignInLinks()
-    const oidc = oidcOf(config)
+    const { oidcClientSecret: clientSecret } = config
+    const oidc = config.oidc && createOidc({ ...config.oidc, clientSecret })
     if (oidc !== undefined) stops.push(async () => oidc.close())
     const own = { guard, client, metrics, passwords, signInLinks, oidc }
     const shared: SharedParts = { ...options, ...own }
     await makeFirstUser(shared)
-    stops.push(startDeliverer(shared).close)
+    stops.push(startEventDeliverer(shared).close)
     const approver = approverOf(shared)
     const served = new Map<number, ChainServices>()
     const counted = new Set<number>()
@@ -128,7 +129,9 @@ export async function startServer(options: ServerOptions): Promise<Service> {
       // Their clients come back to another process.
       const ended = feeds.stop()
       for (const { news } of chains.running.values()) news.stop()
-      const resigned = chains.settle().then(() => Promise.all(bundlersOf(chains).map(stopBundler)))
+      const resigned = chains
+        .settle()
+        .then(() => Promise.all(bundlersOf(chains).map((each) => each.stop())))
       await Promise.allSettled([delay(config.drainSeconds * 1000), resigned, ended])
       await stopAll(stops)
     }
@@ -142,10 +145,6 @@ export async function startServer(options: ServerOptions): Promise<Service> {
     )
     throw error
   }
-}
-
-function oidcOf({ oidc, oidcClientSecret: clientSecret }: ServerOptions['config']) {
-  return oidc && createOidc({ ...oidc, clientSecret })
 }
 
 /** Makes the operator whom the configuration names, where there is no user yet. */
@@ -164,10 +163,6 @@ async function makeFirstUser({ config, database, passwords }: SharedParts): Prom
 
 function bundlersOf({ running }: Chains): BundlingCandidate[] {
   return [...running.values()].flatMap(({ bundler }) => bundler ?? [])
-}
-
-function stopBundler(bundler: BundlingCandidate): Promise<void> {
-  return bundler.stop()
 }
 
 function approverOf({ database, masterKey, client, metrics, logger }: SharedParts): Approver {
@@ -193,10 +188,6 @@ function approverOf({ database, masterKey, client, metrics, logger }: SharedPart
     },
     onCircuitClosed: (webhookId) => recordChange(webhookId, 'closed'),
   })
-}
-
-function startDeliverer({ database, masterKey, client, metrics, logger }: SharedParts) {
-  return startEventDeliverer({ database, masterKey, client, logger, metrics })
 }
 
 /** Lets announced operations wake their chain's bundler, and freed leases be taken. */

@@ -26,18 +26,6 @@ type NodeWatchContext = {
   readonly logger: Logger
 }
 
-type NodeWatch = {
-  /** Compares one validation of our EVM with the node, when it is due. Does not wait for it. */
-  compare(
-    entryPoint: EntryPoint,
-    op: Operation,
-    validation: Validation,
-    override?: StateOverride,
-  ): void
-  /** Whether the node is to be believed about a validation that uses this code, because it runs it otherwise. */
-  isQuarantined(codes: CodeHashes): boolean
-}
-
 /** Comparisons under way at most: the node's other work must not wait for them. */
 const AT_ONCE = 4
 
@@ -47,7 +35,7 @@ const AT_ONCE = 4
  * more on state that is read anew, as a development chain changes state without a block; only a second
  * difference counts. The code is then in quarantine (see `createQuarantine`).
  */
-export function createNodeWatch(context: NodeWatchContext): NodeWatch {
+export function createNodeWatch(context: NodeWatchContext) {
   const { node, newestEngine, rules, share, metrics, logger } = context
   const quarantine = createQuarantine(() => performance.now())
   let underWay = 0
@@ -84,7 +72,13 @@ export function createNodeWatch(context: NodeWatchContext): NodeWatch {
   }
 
   return {
-    compare(entryPoint, op, validation, override) {
+    /** Compares one validation of our EVM with the node, when it is due. Does not wait for it. */
+    compare(
+      entryPoint: EntryPoint,
+      op: Operation,
+      validation: Validation,
+      override?: StateOverride,
+    ): void {
       if (validation.accountSignatureFailed || validation.paymasterSignatureFailed) return
       if (!isRecorded(validation)) return
       const { observed } = validation
@@ -92,7 +86,10 @@ export function createNodeWatch(context: NodeWatchContext): NodeWatch {
         quarantine.isDue(observed.codeHashes) || isSampled(entryPoint.encodeOperation(op), share)
       if (!isDue) return
       if (applyRules({ ...observed, entryPoint, op, ...rules }).violations.length > 0) return
-      if (underWay >= AT_ONCE) return count('skipped')
+      if (underWay >= AT_ONCE) {
+        count('skipped')
+        return
+      }
       underWay++
       compareInBackground(entryPoint, op, validation, override)
         .catch((error) => {
@@ -103,6 +100,7 @@ export function createNodeWatch(context: NodeWatchContext): NodeWatch {
           underWay--
         })
     },
+    /** Whether the node is to be believed about a validation that uses this code, because it runs it otherwise. */
     isQuarantined: quarantine.isQuarantined,
   }
 }
@@ -223,42 +221,36 @@ const EMPTY_CODE: Hex = '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad
 /** Milliseconds after which code in quarantine is compared with the node once more. */
 const LOOK_AGAIN = 600_000
 
-/** The codes that the node was seen to run as our EVM does, and those that it runs otherwise (D-102). */
-type Quarantine = {
-  /** Whether a comparison of this code is due although nothing asks for it. */
-  isDue(codes: CodeHashes): boolean
-  /** Whether the node, and not our EVM, is to be believed about a validation that uses this code. */
-  isQuarantined(codes: CodeHashes): boolean
-  agrees(codes: CodeHashes): void
-  differs(entryPoint: Address, codes: CodeHashes): void
-}
-
 /**
- * A difference puts code into quarantine and never a chain: else anybody who finds one would stop the operations of
- * all. It is the code that was not seen to agree before; where all was, all but that of the EntryPoint.
+ * The codes that the node was seen to run as our EVM does, and those that it runs otherwise (D-102). A difference
+ * puts code into quarantine and never a chain: else anybody who finds one would stop the operations of all. It is
+ * the code that was not seen to agree before; where all was, all but that of the EntryPoint.
  */
-export function createQuarantine(now: () => number): Quarantine {
+export function createQuarantine(now: () => number) {
   const agreed = new Lru<Hex, true>(CODES)
   /** With the time at which the code is compared again. */
   const until = new Lru<Hex, number>(CODES)
 
   return {
-    isDue(codes) {
+    /** Whether a comparison of this code is due although nothing asks for it. */
+    isDue(codes: CodeHashes): boolean {
       const hashes = [...codes.values()]
       const times = hashes.flatMap((hash) => until.get(hash) ?? [])
       return times.length > 0
         ? times.some((lookAgainAt) => lookAgainAt <= now())
         : hashes.some((hash) => agreed.get(hash) === undefined)
     },
-    isQuarantined: (codes) => [...codes.values()].some((hash) => until.get(hash) !== undefined),
-    agrees(codes) {
+    /** Whether the node, and not our EVM, is to be believed about a validation that uses this code. */
+    isQuarantined: (codes: CodeHashes): boolean =>
+      [...codes.values()].some((hash) => until.get(hash) !== undefined),
+    agrees(codes: CodeHashes): void {
       const hashes = new Set(codes.values())
       for (const hash of hashes) {
         until.delete(hash)
         agreed.set(hash, true)
       }
     },
-    differs(entryPoint, codes) {
+    differs(entryPoint: Address, codes: CodeHashes): void {
       const others = [...codes].flatMap(([address, hash]) =>
         address === entryPoint || hash === EMPTY_CODE ? [] : [hash],
       )

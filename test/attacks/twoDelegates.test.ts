@@ -18,6 +18,7 @@ import {
   type World,
   type WorldSettings,
 } from '../support/world/openWorld.js'
+import { plainOperation } from '../support/operations/plainOperation.js'
 
 /*
  * An authorization (EIP-7702) belongs to the envelope of a transaction and holds for one nonce of the sender's account. The
@@ -87,25 +88,15 @@ describe('authorizations of one account', () => {
     const { chainId } = world
     const signed = await owner.signAuthorization({ address: delegate, chainId, nonce })
     const yParity = signed.yParity as 0 | 1
-    return {
+    return plainOperation({
       sender,
-      nonce: 0n,
-      factory: undefined,
-      factoryData: '0x',
       callData,
-      callGasLimit: 60_000n,
-      verificationGasLimit: 150_000n,
       preVerificationGas: 1n,
       maxFeePerGas: parseGwei('20'),
       maxPriorityFeePerGas: parseGwei('2'),
-      paymaster: undefined,
-      paymasterVerificationGasLimit: 0n,
-      paymasterPostOpGasLimit: 0n,
-      paymasterData: '0x',
-      signature: '0x01',
       authorization: isDelegating ? { ...signed, nonce: BigInt(nonce), yParity } : undefined,
       ...changes,
-    }
+    })
   }
 
   const admit = async (op: Operation, version: Version): Promise<Hex> => {

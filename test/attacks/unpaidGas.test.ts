@@ -6,7 +6,6 @@ import {
   type Hex,
   http,
   maxUint256,
-  parseAbi,
   parseUnits,
 } from 'viem'
 import { entryPoint06Abi } from 'viem/account-abstraction'
@@ -18,7 +17,6 @@ import { anvilClient } from '../../src/cli/devnet/anvilClient.js'
 import { devKey } from '../../src/cli/devnet/devKeys.js'
 import { type AccountCall, toInterfaceOperation } from '../../src/cli/devnet/simpleAccount.js'
 import type { Operation } from '../../src/erc4337/operation.js'
-import { compileSolidity } from '../support/chain/compileSolidity.js'
 import { withBooks } from '../support/database/books.js'
 import { type Json, result, rpc } from '../support/http/jsonRpc.js'
 import { devAccount, receiptOf, TARGET } from '../support/service/devAccount.js'
@@ -26,6 +24,7 @@ import { giveTokens, tokenNamed, tokensOf } from '../support/service/devTokens.j
 import { leaveDeposit } from '../support/service/leaveDeposit.js'
 import { nodeClient } from '../support/service/smartAccounts.js'
 import { useRunningPurser } from '../support/service/usePurser.js'
+import { batch, Trap } from '../support/tanks/trap.js'
 import { until } from '../support/until.js'
 
 /*
@@ -34,32 +33,11 @@ import { until } from '../support/until.js'
  * New senders cost him nothing, so what the tank can lose has a bound.
  */
 
-const { Trap } = compileSolidity(`
-interface Token {
-  function balanceOf(address) external view returns (uint256);
-  function transferFrom(address, address, uint256) external;
-}
-contract Trap {
-  bool public armed;
-  function arm(bool on) external { armed = on; }
-  function spring(Token token, address thief) external {
-    if (armed) token.transferFrom(msg.sender, thief, token.balanceOf(msg.sender));
-  }
-}`)
-const batchAbi = parseAbi(['function executeBatch(address[] to, bytes[] data)'])
 const THIEF: Address = '0x000000000000000000000000000000000000dead'
 /** Operations that the deposit of the tank pays. */
 const ROOM = 24n
 
 const purser = useRunningPurser()
-
-function batch(...calls: readonly AccountCall[]): Hex {
-  return encodeFunctionData({
-    abi: batchAbi,
-    functionName: 'executeBatch',
-    args: [calls.map(({ to }) => to), calls.map(({ data = '0x' }) => data)],
-  })
-}
 
 /** Takes back what `owner` lets the tank take, so that its next operation has to allow it. */
 async function disallow(info: DevInfo, token: Address, owner: Address, tank: Address) {

@@ -98,6 +98,17 @@ describe('a growing chain', () => {
 })
 
 describe('a reorganised chain', () => {
+  /** Replaces the newest `old` blocks by `now` others, each of which the follower hears of. */
+  async function replace(old: number, now: number, refresh: () => Promise<unknown>) {
+    const snapshot = await node.request('evm_snapshot', [])
+    await mine(old)
+    await refresh()
+    await node.request('evm_revert', [snapshot])
+    await node.request('evm_increaseTime', [1000])
+    await mine(now)
+    await refresh()
+  }
+
   test.each([
     [1, 1],
     [3, 5],
@@ -107,13 +118,7 @@ describe('a reorganised chain', () => {
     const { refresh, events } = await follow(never)
     await mine(20)
     await refresh()
-    const snapshot = await node.request('evm_snapshot', [])
-    await mine(old)
-    await refresh()
-    await node.request('evm_revert', [snapshot])
-    await node.request('evm_increaseTime', [1000])
-    await mine(now)
-    await refresh()
+    await replace(old, now, refresh)
     expect(events.at(-1)).toMatchObject({
       head: { number: BigInt(20 + now) },
       reorgedFrom: 21n,
@@ -127,13 +132,7 @@ describe('a reorganised chain', () => {
     const { refresh, events } = await follow(never)
     await mine(30)
     await refresh()
-    const snapshot = await node.request('evm_snapshot', [])
-    await mine(4)
-    await refresh()
-    await node.request('evm_revert', [snapshot])
-    await node.request('evm_increaseTime', [1000])
-    await mine(100)
-    await refresh()
+    await replace(4, 100, refresh)
     expect(events.at(-1)).toMatchObject({ head: { number: 130n }, reorgedFrom: 31n })
   })
 

@@ -21,12 +21,13 @@ import {
   overlay,
   type State,
   toHex,
-  transact,
 } from '../../src/evm/index.js'
 import { toLog } from '../../src/simulation/inProcess/simulatedOperation.js'
 import { BLOCK } from '../evm/localEntryPoint.js'
+import { transact } from '../evm/transact.js'
 import { compileScripted } from '../support/chain/scripted.js'
 import { scriptedAbi } from '../support/chain/scriptedBundles.js'
+import { plainOperation } from '../support/operations/plainOperation.js'
 
 const DEPLOYER: Address = '0x4e59b44847b379578588920ca78fbf26c0b4956c'
 const DEPLOYER_CODE: Hex =
@@ -137,25 +138,18 @@ export class ForkWorld {
   }
 
   operation(sender: Address, callData: Hex, fields: Partial<Operation> = {}): Operation {
-    return {
+    return plainOperation({
       sender,
       nonce: this.nonce(sender),
-      factory: undefined,
-      factoryData: '0x',
       callData,
       callGasLimit: 50_000n,
       verificationGasLimit: 300_000n,
       preVerificationGas: 60_000n,
       maxFeePerGas: 10n ** 10n,
       maxPriorityFeePerGas: 10n ** 9n,
-      paymaster: undefined,
-      paymasterVerificationGasLimit: 0n,
-      paymasterPostOpGasLimit: 0n,
-      paymasterData: '0x',
       signature: `0x${'5a'.repeat(65)}`,
-      authorization: undefined,
       ...fields,
-    }
+    })
   }
 
   /** Sends a bundle, and keeps what it changes only where `keeps`. */

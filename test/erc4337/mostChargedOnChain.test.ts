@@ -5,6 +5,7 @@ import type { Operation } from '../../src/erc4337/operation.js'
 import { createNodeEngine } from '../../src/simulation/node/nodeEngine.js'
 import { SPENDER, spendingAccountCode } from '../support/chain/spendingAccount.js'
 import { startV06Chain, type V06Chain } from '../support/chain/v06Chain.js'
+import { plainOperation } from '../support/operations/plainOperation.js'
 
 let chain: V06Chain
 let accounts = 0
@@ -27,24 +28,16 @@ type Shape = { readonly callBytes: number; readonly contextBytes?: number }
 async function operation({ callBytes, contextBytes }: Shape): Promise<Operation> {
   const sender = await spending()
   const paymaster = contextBytes === undefined ? undefined : await spending()
-  const op: Operation = {
+  const op = plainOperation({
     sender,
-    nonce: 0n,
-    factory: undefined,
-    factoryData: '0x',
     callData: `0x${'5a'.repeat(callBytes)}`,
     callGasLimit: 100_000n,
     verificationGasLimit: 400_000n,
-    preVerificationGas: 50_000n,
     maxFeePerGas: parseGwei('20'),
     maxPriorityFeePerGas: parseGwei('1'),
     paymaster,
-    paymasterVerificationGasLimit: 0n,
-    paymasterPostOpGasLimit: 0n,
     paymasterData: paymaster ? concatHex([numberToHex(contextBytes!, { size: 2 }), '0x00']) : '0x',
-    signature: '0x01',
-    authorization: undefined,
-  }
+  })
   return op
 }
 

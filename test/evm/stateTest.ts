@@ -10,9 +10,9 @@ import {
   type Outcome,
   type State,
   toHex,
-  transact,
 } from '../../src/evm/index.js'
 import { type PlainAccount, stateRoot } from './merkleRoot.js'
+import { transact } from './transact.js'
 
 /** A GeneralStateTest, as far as it is used here. */
 export type StateTest = {

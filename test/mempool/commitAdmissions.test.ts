@@ -202,18 +202,19 @@ test('the app is notified of an operation that gives way, also when it came in t
   )
 })
 
+const cheap = {
+  sender: 1,
+  nonce: 0n,
+  fee: 10n,
+  tip: 1n,
+  paymaster: undefined,
+  app: 0,
+  prefund: 1n,
+}
+
 test('an operation that a bundle is taking at this moment is not replaced, and nobody waits', async () => {
   const { database } = postgres()
   const id = ++chainId
-  const cheap = {
-    sender: 1,
-    nonce: 0n,
-    fee: 10n,
-    tip: 1n,
-    paymaster: undefined,
-    app: 0,
-    prefund: 1n,
-  }
   await alone(database, id, [cheap])
   await database.transaction().execute(async (bundling) => {
     await sql`update operations set state = 'bundled' where chain_id = ${id}`.execute(bundling)
@@ -275,15 +276,6 @@ test('what a bundle is taking behind an operation that gives way stays, and nobo
 test('a process that stands still inside an admission is cut off; the others go on', async () => {
   const { database, connection } = postgres()
   const id = ++chainId
-  const cheap = {
-    sender: 1,
-    nonce: 0n,
-    fee: 10n,
-    tip: 1n,
-    paymaster: undefined,
-    app: 0,
-    prefund: 1n,
-  }
   const stuck = openDatabase(connection, silent, { size: 1 })
   const broken = stuck.transaction().execute(async (trx) => {
     await lockPool(trx, id)

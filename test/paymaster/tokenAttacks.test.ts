@@ -8,7 +8,6 @@ import {
   type Hex,
   http,
   maxUint256,
-  parseAbi,
   parseUnits,
 } from 'viem'
 import { createPaymasterClient, entryPoint06Abi } from 'viem/account-abstraction'
@@ -25,25 +24,12 @@ import { devAccount, receiptOf, TARGET } from '../support/service/devAccount.js'
 import { giveTokens, tokenNamed, tokensOf } from '../support/service/devTokens.js'
 import { nodeClient, simpleSmartAccount } from '../support/service/smartAccounts.js'
 import { usePurser } from '../support/service/usePurser.js'
+import { batch, Trap } from '../support/tanks/trap.js'
 import { until } from '../support/until.js'
 
 /* Senders that try to have gas for nothing, against the running service (EntryPoint v0.6). */
 
-const { Trap } = compileSolidity(`
-interface Token {
-  function balanceOf(address) external view returns (uint256);
-  function transferFrom(address, address, uint256) external;
-}
-contract Trap {
-  bool public armed;
-  function arm(bool on) external { armed = on; }
-  function spring(Token token, address thief) external {
-    if (armed) token.transferFrom(msg.sender, thief, token.balanceOf(msg.sender));
-  }
-}`)
-
 const info = usePurser()
-const abi = parseAbi(['function executeBatch(address[] to, bytes[] data)'])
 let token: DevToken
 let tank: Address
 
@@ -56,14 +42,6 @@ function approve(spender: Address, amount: bigint): AccountCall {
   const args = [spender, amount] as const
   const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args })
   return { to: token.address, data }
-}
-
-function batch(...calls: readonly AccountCall[]): Hex {
-  return encodeFunctionData({
-    abi,
-    functionName: 'executeBatch',
-    args: [calls.map(({ to }) => to), calls.map(({ data = '0x' }) => data)],
-  })
 }
 
 async function open(seed: string, tokens = parseUnits('100', 6)) {

@@ -7,22 +7,13 @@ export type Rate = {
   readonly burst: number
 }
 
-type TokenBuckets = {
-  /** Takes `cost` units of the name's bucket, or nothing: then the seconds until they are there. */
-  take(name: string, cost: number, now?: number): number
-  /** Takes `cost` units, whether or not they are there: what lacks must come back before more is taken. */
-  charge(name: string, cost: number, now?: number): void
-  /** The seconds until one unit is there; 0 = now. */
-  wait(name: string, now?: number): number
-}
-
 type Bucket = { readonly units: number; readonly at: number }
 
 /**
  * A bucket per name, in this process only. The bucket used longest ago is forgotten when there are
  * more than `most`, which fills it up. A cost above the burst empties a full bucket.
  */
-export function createTokenBuckets({ perSecond, burst }: Rate, most = 50_000): TokenBuckets {
+export function createTokenBuckets({ perSecond, burst }: Rate, most = 50_000) {
   const buckets = new Lru<string, Bucket>(most)
 
   const unitsAt = (name: string, now: number): number => {
@@ -34,7 +25,8 @@ export function createTokenBuckets({ perSecond, burst }: Rate, most = 50_000): T
   }
 
   return {
-    take(name, cost, now = performance.now()) {
+    /** Takes `cost` units of the name's bucket, or nothing: then the seconds until they are there. */
+    take(name: string, cost: number, now = performance.now()): number {
       if (perSecond === 0) return 0
       const wanted = Math.min(cost, burst)
       const units = unitsAt(name, now)
@@ -42,11 +34,13 @@ export function createTokenBuckets({ perSecond, burst }: Rate, most = 50_000): T
       buckets.set(name, { units: units - wanted, at: now })
       return 0
     },
-    charge(name, cost, now = performance.now()) {
+    /** Takes `cost` units, whether or not they are there: what lacks must come back before more is taken. */
+    charge(name: string, cost: number, now = performance.now()): void {
       if (perSecond === 0) return
       buckets.set(name, { units: unitsAt(name, now) - cost, at: now })
     },
-    wait(name, now = performance.now()) {
+    /** The seconds until one unit is there; 0 = now. */
+    wait(name: string, now = performance.now()): number {
       if (perSecond === 0) return 0
       return Math.max(0, 1 - unitsAt(name, now)) / perSecond
     },

@@ -41,8 +41,16 @@ const tiers = {
   result: z.object({ slow: hexTier, standard: hexTier, fast: hexTier }),
   encode: encodeTiers,
 }
-const fees = { summary: FEES, result: hexTier, encode: encodeStandardFees }
-const tip = { summary: TIP, result: hexQuantity, encode: encodeStandardTip }
+const fees = {
+  summary: FEES,
+  result: hexTier,
+  encode: ({ standard }: FeeAdvice) => encodeHexFees(standard),
+}
+const tip = {
+  summary: TIP,
+  result: hexQuantity,
+  encode: ({ standard }: FeeAdvice) => numberToHex(standard.maxPriorityFeePerGas),
+}
 
 /** The fees to offer, in the form of every client that asks for them. */
 export const gasPrices = [
@@ -99,12 +107,4 @@ function encodeTiers({ slow, standard, fast }: FeeAdvice) {
     standard: encodeHexFees(standard),
     fast: encodeHexFees(fast),
   }
-}
-
-function encodeStandardFees({ standard }: FeeAdvice) {
-  return encodeHexFees(standard)
-}
-
-function encodeStandardTip({ standard }: FeeAdvice) {
-  return numberToHex(standard.maxPriorityFeePerGas)
 }

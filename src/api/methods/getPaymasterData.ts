@@ -51,8 +51,6 @@ export const getPaymasterStubData = method({
   name: 'pm_getPaymasterStubData',
   summary: 'Paymaster data of the final length, to estimate with (ERC-7677).',
   scope: 'paymaster',
-  cost: 1,
-  simulates: false,
   params: erc7677Params,
   errors: simulationErrors,
   decode: decodePaymasterParams('commit'),

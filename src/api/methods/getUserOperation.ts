@@ -38,10 +38,7 @@ export const getUserOperationReceipt = method({
   name: 'eth_getUserOperationReceipt',
   summary: 'The receipt of an included operation, else null.',
   scope: 'bundler',
-  cost: 1,
-  simulates: false,
   params: { userOpHash, tag: optional(oneOf('latest', 'pending'), 'latest') },
-  errors: [],
   run: async ({ userOpHash: hash, tag }, { chain }) =>
     (await chain.receipt(hash)) ?? (tag === 'pending' ? chain.preconfirmed(hash) : undefined),
   result: { classic: classicReceipt.nullable(), standard: standardReceipt.nullable() },
@@ -71,10 +68,7 @@ export const getUserOperationByHash = method({
   name: 'eth_getUserOperationByHash',
   summary: 'An operation with the block that included it, else null.',
   scope: 'bundler',
-  cost: 1,
-  simulates: false,
   params: { userOpHash },
-  errors: [],
   // With the signature of a pending operation anybody can bundle it, or break it: only its app gets it.
   run: async ({ userOpHash: hash }, { chain, appId }): Promise<VersionedOperation | undefined> => {
     const known = await chain.byHash(hash)
@@ -148,8 +142,6 @@ export const getUserOperationStatus = method({
   name: 'biconomy_getUserOperationStatus',
   summary: 'The state of an operation, with its receipt once it is included.',
   scope: 'bundler',
-  cost: 1,
-  simulates: false,
   params: { userOpHash },
   errors: [-32004],
   run: async ({ userOpHash: hash }, { chain }) => {

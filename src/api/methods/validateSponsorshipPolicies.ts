@@ -30,11 +30,6 @@ type PreviewRequest = {
   readonly policyIds: readonly string[] | undefined
 }
 
-type PreviewAnswer = {
-  readonly preview: PolicyPreview
-  readonly policyIds: readonly string[] | undefined
-}
-
 /**
  * A preview asks no webhook, reserves and records nothing. [operation, entryPoint, policyIds] is the
  * form of Pimlico.
@@ -52,14 +47,15 @@ export const validateSponsorshipPolicies = method({
     const policyIds = typeof third === 'number' ? undefined : third
     return { request, draft: request.draft, policyIds }
   },
-  run: async ({ request, policyIds }, { chain, appId }): Promise<PreviewAnswer> => {
+  run: async ({ request, policyIds }, { chain, appId }) => {
     if (request.mode === 'ERC20')
       throw new InvalidParamsError(
         'params[3].mode',
         'must be "SPONSORED": policies do not judge what users pay.',
       )
     const { mode, separateSignature, refusal, ...sponsorship } = request
-    return { preview: await chain.previewSponsorship({ ...sponsorship, appId }), policyIds }
+    const preview: PolicyPreview = await chain.previewSponsorship({ ...sponsorship, appId })
+    return { preview, policyIds }
   },
   result: z.union([preview, willingPolicies]),
   encode: ({ preview, policyIds }) =>

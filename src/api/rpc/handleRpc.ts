@@ -148,7 +148,8 @@ async function run<Name extends MethodName>(
   gate.call(identity.keyId, name)
   await context.takeRequest(identity)
   const decoded = method.decode(params, context.chain)
-  const sender = senderOf(decoded)
+  const { operation, draft }: Decoded = decoded
+  const sender = (operation ?? draft)?.sender
   if (sender !== undefined) gate.about(identity.keyId, sender, name)
   const answer = () => method.run(decoded, context)
   const result = method.simulates
@@ -157,11 +158,6 @@ async function run<Name extends MethodName>(
   const refusal = method.refusal?.(result)
   if (refusal !== undefined) record(params, name, refusal, context)
   return method.encode[context.dialect.name](result)
-}
-
-/** The sender of the operation that decoded parameters are about. */
-function senderOf({ operation, draft }: Decoded): string | undefined {
-  return (operation ?? draft)?.sender
 }
 
 type Decoded = {

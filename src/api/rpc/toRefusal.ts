@@ -51,7 +51,8 @@ export function toRefusal({
     nonce: nonceIn(memberOf(operation, 'nonce')),
     code: error.code,
     rule: error.rule ?? null,
-    message: textOf(error.message),
+    // PostgreSQL stores no NUL.
+    message: error.message.slice(0, MOST_MESSAGE).replaceAll('\0', ''),
     data: error.data === undefined ? null : boundedJson(error.data),
     request: request.length > MOST_REQUEST ? null : request,
     request_id: requestId,
@@ -72,11 +73,6 @@ function addressIn(value: unknown): Address | null {
 
 function nonceIn(value: unknown): bigint | null {
   return typeof value === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(value) ? BigInt(value) : null
-}
-
-/** PostgreSQL stores no NUL. */
-function textOf(message: string): string {
-  return message.slice(0, MOST_MESSAGE).replaceAll('\0', '')
 }
 
 function boundedJson(data: object): string | null {

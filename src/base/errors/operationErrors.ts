@@ -35,13 +35,9 @@ export class TimeRangeError extends PurserError {
     message: string,
     range: { validAfter: number; validUntil: number; paymaster?: Address },
   ) {
-    super(message, { code: -32503, rule: timeCode(message), data: range })
+    // AA22, AA27, AA32 or AA37, with which the sentence begins.
+    super(message, { code: -32503, rule: /^AA\d\d/.exec(message)?.[0], data: range })
   }
-}
-
-/** AA22, AA27, AA32 or AA37, with which the sentence begins. */
-function timeCode(message: string): string | undefined {
-  return /^AA\d\d/.exec(message)?.[0]
 }
 
 /**

@@ -63,26 +63,16 @@ export function isOverdue(
   return Date.now() - receivedAt.getTime() >= maxBundleWait
 }
 
-/** Operations of a bundle, sorted by the effect that their EIP-7702 authorizations would have now. */
-type SettledAuthorizations = {
-  /** Operations in their order; an authorization that is in place already is left out. */
-  readonly settled: readonly StoredOperation[]
-  /** Operations whose accounts have not reached the nonce of the authorization yet. */
-  readonly early: StoredOperation[]
-  readonly drops: Drop[]
-}
-
 /**
  * Compares authorizations with the senders' nonces and code on the latest block: a bundle carries no
  * tuple that the chain would skip. An operation goes without its tuple when the delegation is in place,
  * and waits when the nonce of the tuple is to come. Otherwise the tuple can never be valid again and the
  * operation is dropped, unless it was included meanwhile, which the index finds out.
  */
-async function settleAuthorizations(
-  node: NodeClient,
-  operations: readonly StoredOperation[],
-): Promise<SettledAuthorizations> {
+async function settleAuthorizations(node: NodeClient, operations: readonly StoredOperation[]) {
+  /** Operations in their order; an authorization that is in place already is left out. */
   const settled: StoredOperation[] = []
+  /** Operations whose accounts have not reached the nonce of the authorization yet. */
   const early: StoredOperation[] = []
   const drops: Drop[] = []
   const delegating = operations.filter(carriesAuthorization)

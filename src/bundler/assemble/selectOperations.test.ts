@@ -8,6 +8,7 @@ import { assuredTip } from '../fees/bundleFees.js'
 import { bundleGasLimit, carriedOperation } from '../fees/pricedOperation.js'
 import { MAX_ATTEMPTS, retryGroupSize } from '../outbox/outbox.js'
 import { type Selection, selectOperations } from './selectOperations.js'
+import { plainOperation } from '../../../test/support/operations/plainOperation.js'
 
 const entryPoint = createEntryPoint('0.6', `0x${'ee'.repeat(20)}`)
 const beneficiary: Address = `0x${'be'.repeat(20)}`
@@ -16,25 +17,14 @@ function gwei(amount: number): bigint {
 }
 
 function operation(sender: number, fields: Partial<Operation>): Operation {
-  return {
+  return plainOperation({
     sender: numberToHex(sender, { size: 20 }),
-    nonce: 0n,
-    factory: undefined,
-    factoryData: '0x',
-    callData: '0x',
     callGasLimit: 50_000n,
     verificationGasLimit: 100_000n,
-    preVerificationGas: 50_000n,
     maxFeePerGas: gwei(10),
     maxPriorityFeePerGas: gwei(1),
-    paymaster: undefined,
-    paymasterVerificationGasLimit: 0n,
-    paymasterPostOpGasLimit: 0n,
-    paymasterData: '0x',
-    signature: '0x01',
-    authorization: undefined,
     ...fields,
-  }
+  })
 }
 
 function candidate(sender: number, fields: Partial<Operation> = {}, attempts = 0, age = 0) {

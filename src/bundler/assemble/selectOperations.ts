@@ -88,7 +88,7 @@ export function selectOperations<C extends BundleCandidate>(
     if (senders.has(operation.sender)) continue
     const addedBytes = operationBytes(entryPoint, operation)
     const carried = carriedOperation(candidate)
-    const withCopied = [...copied, carried].filter(hasContext)
+    const withCopied = [...copied, carried].filter(({ contextSize }) => contextSize > 0)
     const nextGas = gas + carriedGas(entryPoint, carried) + BigInt(addedBytes * prices.byte)
     const nextBytes = bytes + addedBytes
     const allGas = nextGas + contextGas(entryPoint, withCopied)
@@ -115,10 +115,6 @@ function inTurns<C extends BundleCandidate>(candidates: readonly C[]): C[] {
     .map(({ candidate }) => candidate)
 }
 
-function hasContext({ contextSize }: CarriedOperation): boolean {
-  return contextSize > 0
-}
-
 /** The transaction's own fields and the frame of handleOps, at most. */
 const ENVELOPE_BYTES = 400
 
@@ -131,14 +127,8 @@ function operationBytes(entryPoint: EntryPoint, op: Operation): number {
 /** An EIP-7702 tuple in RLP, at most. */
 const AUTHORIZATION_BYTES = 120
 
-type ReputationLimits = {
-  /** In the order of the candidates. */
-  readonly allowed: readonly StoredOperation[]
-  readonly drops: readonly Drop[]
-}
-
 /**
- * The candidates that reputation allows in a bundle at block `head`. An operation of a banned entity is
+ * The candidates, in their order, that reputation allows in a bundle at block `head`. An operation of a banned entity is
  * dropped (GREP-010). Of a throttled entity four may go, the best first; one that waited longer than
  * ten blocks is dropped (GREP-020).
  */
@@ -146,7 +136,7 @@ export function limitByReputation(
   candidates: readonly StoredOperation[],
   reputations: readonly StoredReputation[],
   head: bigint,
-): ReputationLimits {
+) {
   const statuses = new Map<Address, ReputationStatus>()
   for (const reputation of reputations) {
     const status = statusOf(reputation, reputation.pending)

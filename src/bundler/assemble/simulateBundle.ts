@@ -18,18 +18,6 @@ type BundleSimulation = Payee & {
   readonly pretended: BlockOverride | undefined
 }
 
-type SimulationResult = {
-  /** Operations that succeed together, in this order. */
-  readonly kept: readonly StoredOperation[]
-  /** Operations that make handleOps revert even when they are alone. */
-  readonly failed: readonly Failed[]
-  /**
-   * Pairs with an entity in common of which each operation passes alone and fails behind the other one. All that fail
-   * only together with others stay in the pool.
-   */
-  readonly pairs: readonly (readonly [Failed, Failed])[]
-}
-
 /** An operation that makes handleOps revert, and how. */
 export type Failed = { readonly stored: StoredOperation; readonly failure: Failure }
 
@@ -43,9 +31,15 @@ export type Failed = { readonly stored: StoredOperation; readonly failure: Failu
 export async function simulateBundle(
   simulation: BundleSimulation,
   candidates: readonly StoredOperation[],
-): Promise<SimulationResult> {
+) {
+  /** Operations that succeed together, in this order. */
   let kept = candidates
+  /** Operations that make handleOps revert even when they are alone. */
   const failed: Failed[] = []
+  /**
+   * Pairs with an entity in common of which each operation passes alone and fails behind the other one. All that fail
+   * only together with others stay in the pool.
+   */
   const pairs: (readonly [Failed, Failed])[] = []
   while (kept.length > 0) {
     const failure = await simulate(simulation, kept)

@@ -261,9 +261,5 @@ class SlotSet {
 }
 
 function* keysOf(sets: SlotSets): Generator<string> {
-  for (const [contract, slots] of sets) for (const slot of slots) yield keyOf(contract, slot)
-}
-
-function keyOf(contract: Address, slot: Hex): string {
-  return contract + slot
+  for (const [contract, slots] of sets) for (const slot of slots) yield contract + slot
 }

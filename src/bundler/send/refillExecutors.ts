@@ -66,7 +66,8 @@ export async function refillExecutors(context: BundlingContext, followed: Follow
     try {
       const nonce = nextNonce(lane)
       const refill = await sendTransfer(context, treasury, 'refill', { to, value, nonce, fees })
-      lane = { ...lane, open: [...lane.open, refill].sort(byNonce) }
+      const open = [...lane.open, refill].sort((a, b) => compareBigints(a.nonce, b.nonce))
+      lane = { ...lane, open }
       problems.end(to, NOT_REFILLED)
       logger.info({ bundleId: refill.id, executor: to, value, nonce }, 'executor is being refilled')
     } catch (error) {
@@ -99,19 +100,9 @@ async function recipients(
   return new Set(addresses.map((address) => address.toLowerCase() as Address))
 }
 
-function byNonce(a: OpenBundle, b: OpenBundle): number {
-  return a.nonce < b.nonce ? -1 : 1
-}
-
 type Refillable = { readonly address: Address /** wei */; readonly balance: bigint }
 
 type Refill = { readonly to: Address /** wei */; readonly value: bigint }
-
-type RefillPlan = {
-  readonly refills: readonly Refill[]
-  /** Executors that need money for which the treasury has none. */
-  readonly unserved: readonly Address[]
-}
 
 type RefillConditions = {
   readonly executors: readonly Refillable[]
@@ -132,12 +123,13 @@ type RefillConditions = {
  * treasury is short, the last one gets the rest if that lifts it to `refillBelow`; less would not let it
  * send again.
  */
-export function planRefills(conditions: RefillConditions): RefillPlan {
+export function planRefills(conditions: RefillConditions) {
   const { executors, inFlight, transferCost, refillBelow, refillTo, maxRefills } = conditions
   const candidates = executors
     .filter(({ address, balance }) => balance < refillBelow && !inFlight.has(address))
     .sort((a, b) => compareBigints(a.balance, b.balance))
   const refills: Refill[] = []
+  /** Executors that need money for which the treasury has none. */
   const unserved: Address[] = []
   let { available } = conditions
   for (const { address, balance } of candidates) {

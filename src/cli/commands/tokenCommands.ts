@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import type { Address } from 'viem'
 import { formatUnits, parseUnits } from 'viem/utils'
 import { ConfigError } from '../../base/errors/configError.js'
 import type { ChainDefinition } from '../../chain/definition/chainDefinition.js'
@@ -70,7 +69,9 @@ function rowOf({ tokens }: ChainDefinition) {
     missed,
     lost,
   }: TokenBook) => {
-    const { symbol, decimals } = tokens.find(({ address }) => address === token) ?? unknown(token)
+    // Of a token that was taken out of the configuration since, in smallest units.
+    const known = tokens.find(({ address }) => address === token)
+    const { symbol, decimals } = known ?? { symbol: token, decimals: 0 }
     const amount = (units: bigint): string => formatUnits(units, decimals)
     return {
       app: appId,
@@ -84,11 +85,6 @@ function rowOf({ tokens }: ChainDefinition) {
       lostWei: lost,
     }
   }
-}
-
-/** Taken out of the configuration since: its amounts are shown in smallest units. */
-function unknown(token: Address) {
-  return { symbol: token, decimals: 0 }
 }
 
 async function ownerOf(flags: Flags, isDev: boolean): Promise<ExecutorSigner> {

@@ -66,11 +66,6 @@ async function startEmbedded(options: AnvilOptions): Promise<Anvil> {
   return anvil
 }
 
-/** With bundles that fit into a block of the node: those of a bare geth hold less at first. */
-function fittedTo(gasLimit: bigint, definition: ChainDefinition): ChainDefinition {
-  return { ...definition, maxBundleGas: smallest(definition.maxBundleGas, gasLimit) }
-}
-
 /**
  * The development chain, embedded or at the configured URL, with our contracts on it.
  */
@@ -99,7 +94,10 @@ export async function startDevChain(
     const record = { chainId, rpcUrl, entryPoints, tokens }
     writeDevChain(dataDir, record)
     const { gasLimit } = await anvilClient(rpcUrl).getBlock()
-    return { rpcUrl, contracts, definition: fittedTo(gasLimit, devChainDefinition(record)), stop }
+    const definition = devChainDefinition(record)
+    // Bundles must fit into a block of the node: those of a bare geth hold less at first.
+    const maxBundleGas = smallest(definition.maxBundleGas, gasLimit)
+    return { rpcUrl, contracts, definition: { ...definition, maxBundleGas }, stop }
   } catch (error) {
     await chain.stop()
     throw error

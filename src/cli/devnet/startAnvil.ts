@@ -145,17 +145,12 @@ const MIN_PAUSE_MS = 1_000
 /** Saving takes at most this share of the time, however large the chain has grown. */
 const MAX_SHARE = 0.1
 
-type StateSaver = {
-  /** Saves once more and stops. Rejects when the chain no longer answers. */
-  stop(): Promise<void>
-}
-
 /**
  * Saves the chain's state to `file` about a second after each new block. anvil's own
  * --state-interval truncates the file in place, so a kill at the wrong moment leaves a chain that
  * cannot be loaded; here the file is replaced whole or not at all.
  */
-function startStateSaver(client: AnvilClient, file: string, logger: Logger): StateSaver {
+function startStateSaver(client: AnvilClient, file: string, logger: Logger) {
   const stopped = new AbortController()
   let savedHead: Hash | undefined
 
@@ -182,6 +177,7 @@ function startStateSaver(client: AnvilClient, file: string, logger: Logger): Sta
 
   const running = run()
   return {
+    /** Saves once more and stops. Rejects when the chain no longer answers. */
     stop: async () => {
       stopped.abort()
       await running

@@ -12,26 +12,15 @@ import type { ServiceLogger } from '../createLogger.js'
 /** Settings that a reload applies. All others count from the next start on. */
 const applied: readonly OptionName[] = ['chains', 'logLevel']
 
-/** The configuration of a running service, which can be read again. */
-export type Reloadable = {
-  current(): LoadedConfig
-  /** Throws ConfigError; the service then goes on as it was. */
-  reload(): Promise<Reloaded>
-  /** From now on a reload changes this service. */
-  serves(server: Pick<Service, 'reload'>, devChain: ChainDefinition | undefined): void
-  /** Stops reacting to SIGHUP. */
-  close(): void
-}
-
 /**
- * Reads the configuration again at SIGHUP, or when it is asked to. Reloads follow each other; one that comes before the
- * service runs does nothing, for the service starts with what the file says then.
+ * The configuration of a running service, which is read again at SIGHUP, or when it is asked to. Reloads follow
+ * each other; one that comes before the service runs does nothing, for it starts with what the file says then.
  */
 export function createReloadable(
   loaded: LoadedConfig,
   reread: () => LoadedConfig,
   { logger, setLevel }: ServiceLogger,
-): Reloadable {
+) {
   let current = loaded
   let running:
     | { server: Pick<Service, 'reload'>; devChain: ChainDefinition | undefined }
@@ -54,6 +43,7 @@ export function createReloadable(
     report(logger, { ...changes, needRestart, replacesProcesses: false })
     return { ...changes, needRestart, replacesProcesses: false }
   }
+  /** Throws ConfigError; the service then goes on as it was. */
   const reload = (): Promise<Reloaded> => {
     const next = step.then(apply)
     step = next.catch(() => undefined)
@@ -71,9 +61,11 @@ export function createReloadable(
   return {
     current: () => current,
     reload,
-    serves: (server, devChain) => {
+    /** From now on a reload changes this service. */
+    serves: (server: Pick<Service, 'reload'>, devChain: ChainDefinition | undefined): void => {
       running = { server, devChain }
     },
+    /** Stops reacting to SIGHUP. */
     close: () => process.off('SIGHUP', onSignal),
   }
 }

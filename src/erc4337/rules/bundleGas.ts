@@ -46,7 +46,7 @@ export function gasInBundle(
       for (const [item, price] of touchedBy(entryPoint, called)) {
         if (touched.has(item)) continue
         touched.add(item)
-        if (isWrite(item) || warm.has(item)) saved += price
+        if (item.endsWith(WRITTEN) || warm.has(item)) saved += price
       }
       return { ...entity, gasUsed: gasUsed + saved }
     })
@@ -106,10 +106,6 @@ function* touchedBy(entryPoint: EntryPoint, called: FrameRecord): Generator<[str
 
 /** The name of a slot that was written ends so. */
 const WRITTEN = ' written'
-
-function isWrite(item: string): boolean {
-  return item.endsWith(WRITTEN)
-}
 
 function sumByAddress(
   used: readonly { readonly address: Address; readonly gasUsed: number }[],

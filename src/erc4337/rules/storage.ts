@@ -24,7 +24,8 @@ type SlotUse = { readonly slot: Hex; readonly writes: boolean; readonly transien
  */
 export const storage: FrameRule = (context, phase, frame) => {
   const contract = frame.storageAddress
-  if (isAccountStorage(context, contract) || isTokenApproval(context, phase, frame)) return []
+  // STO-010: the account's own storage is always open, to every entity.
+  if (contract === context.op.sender || isTokenApproval(context, phase, frame)) return []
   const violations: Violation[] = []
   for (const use of slotUses(frame)) {
     if (isAllowed(context, phase.entity, contract, use)) continue
@@ -79,11 +80,6 @@ function approvesTank({ op, paymentToken, entities }: RuleContext, call: FrameRe
 function isWithin(call: FrameRecord, frame: FrameRecord): boolean {
   if (call === frame) return true
   return call.calls.some((inner) => inner.kind === 'DELEGATECALL' && isWithin(inner, frame))
-}
-
-/** STO-010: the account's own storage is always open, to every entity. */
-function isAccountStorage({ op }: RuleContext, contract: Address): boolean {
-  return contract === op.sender
 }
 
 /** STO-031: an entity's own storage, open to it when it is staked. */

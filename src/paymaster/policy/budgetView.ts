@@ -16,21 +16,8 @@ export type HeldBudgets = Map<string, Omit<HeldBudget, 'reservationId'>>
 type BudgetHolder = { readonly slot: ReservationSlot; readonly held: HeldBudgets }
 
 /** Budgets in memory, for claims that are decided one after the other. */
-type BudgetView = {
-  decide(claim: BudgetClaim, held: HeldBudgets): ClaimDecision
-  /**
-   * Enters a claim that was granted. A slot counts once, in the bucket of its latest sponsorship: were it
-   * left in an older one, its amount would leave the window while the later sponsorship can still be used.
-   */
-  charge(claim: ClaimDecision, holder: BudgetHolder): void
-  changes(): { readonly counters: readonly CounterChange[]; readonly moves: readonly ChargeMove[] }
-}
-
 /** @param used the sum of each counter query's window, in the order of `queries` */
-export function createBudgetView(
-  queries: readonly CounterQuery[],
-  used: readonly bigint[],
-): BudgetView {
+export function createBudgetView(queries: readonly CounterQuery[], used: readonly bigint[]) {
   const windows = new Map<string, { readonly oldest: bigint; used: bigint }[]>()
   for (const [place, query] of queries.entries()) {
     const entry = { oldest: query.oldest, used: used[place] ?? 0n }
@@ -47,7 +34,7 @@ export function createBudgetView(
   }
 
   return {
-    decide: (claim, held) => {
+    decide: (claim: BudgetClaim, held: HeldBudgets): ClaimDecision => {
       const oldest = BigInt(claim.oldest)
       const entry = windows.get(budgetName(claim))?.find((each) => each.oldest === oldest)
       if (entry === undefined) throw new Error(`budget ${claim.budget} was not read`)
@@ -63,7 +50,11 @@ export function createBudgetView(
         added: greatest(after - before, 0n),
       }
     },
-    charge: (claim, { slot, held }) => {
+    /**
+     * Enters a claim that was granted. A slot counts once, in the bucket of its latest sponsorship: were it
+     * left in an older one, its amount would leave the window while the later sponsorship can still be used.
+     */
+    charge: (claim: ClaimDecision, { slot, held }: BudgetHolder): void => {
       const { policyId, budget, subject } = claim
       const key = { policyId, budget, subject, bucket: BigInt(claim.bucket) }
       const ofSlot = heldOf(claim, held)

@@ -52,7 +52,7 @@ export function evaluateRequest(
     policy,
     refusal: policy.active
       ? firstOf({ ...scopeRules, ...requestRules }, policy, facts)
-      : inactive(policy),
+      : naming(policy, { code: 'POLICY_INACTIVE', message: 'it is not active.' }),
   }))
   const isRemaining = ({ refusal }: PolicyAnswer) => refusal === undefined
   return conclude(ofAccount, ofApp, {
@@ -138,8 +138,4 @@ function firstOf<Facts>(
     if (refusal !== undefined) return naming(policy, refusal)
   }
   return undefined
-}
-
-function inactive(policy: Policy): Refusal {
-  return naming(policy, { code: 'POLICY_INACTIVE', message: 'it is not active.' })
 }

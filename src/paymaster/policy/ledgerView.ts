@@ -56,7 +56,9 @@ export function queryOf(requests: readonly Omit<ReservationRequest, 'validUntil'
   const slots = new Map(requests.map(({ slot }) => [slotName(slot), slot]))
   const moments = new Map(requests.map(({ head }) => [momentName(head), head]))
   const claims = requests.flatMap(({ claim }) => claimsOf(claim))
-  const counters = new Map(claims.map((claim) => [queryName(claim), toQuery(claim)]))
+  const counters = new Map(
+    claims.map((claim) => [`${budgetName(claim)} ${claim.oldest}`, toQuery(claim)]),
+  )
   return {
     slots: [...slots.values()],
     moments: [...moments.values()],
@@ -182,10 +184,6 @@ function slotName({ appId, sender, nonce }: ReservationSlot): string {
 
 function momentName({ blockNumber, timestamp }: Moment): string {
   return `${blockNumber} ${timestamp}`
-}
-
-function queryName(claim: BudgetClaim): string {
-  return `${budgetName(claim)} ${claim.oldest}`
 }
 
 function toQuery({ policyId, budget, subject, oldest }: BudgetClaim): CounterQuery {

@@ -21,14 +21,10 @@ export function readPrice(body: string, path: readonly string[]): PriceOrReason 
     if (!isHolder) return { reason: `answers nothing at ${where}` }
     value = (value as Record<string, unknown>)[name]
   }
-  const text = typeof value === 'number' ? plain(value) : value
+  // Without exponent; a JSON number has no more digits than these.
+  const text = typeof value === 'number' ? value.toFixed(18) : value
   const price = typeof text === 'string' ? parseFixed18(text) : undefined
   return price === undefined ? { reason: `answers no price at ${where}` } : { price }
-}
-
-/** The number as text without exponent; a JSON number has no more digits than these. */
-function plain(value: number): string {
-  return value.toFixed(18)
 }
 
 /** The whole tokens per native coin, 18 decimals, from a server that answers within two seconds. */

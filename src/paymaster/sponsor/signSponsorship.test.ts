@@ -1,13 +1,11 @@
-import fc from 'fast-check'
-import { type Address, concatHex, type Hex, hashTypedData, recoverAddress, sliceHex } from 'viem'
+import { type Address, type Hex, recoverAddress, sliceHex } from 'viem'
 import { privateKeyToAddress } from 'viem/accounts'
 import { expect, test } from 'vitest'
 import { createEntryPoint } from '../../erc4337/createEntryPoint.js'
-import type { Operation } from '../../erc4337/operation.js'
 import { sponsorshipHash } from '../tank/sponsorshipHash.js'
-import { encodeTankData } from '../tank/tankData.js'
 import { stubSignature } from '../../gas/placeholder.js'
 import { signSponsorship } from './signSponsorship.js'
+import { plainOperation } from '../../../test/support/operations/plainOperation.js'
 
 const entryPoint = createEntryPoint('0.6', '0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789')
 const key: Hex = `0x${'5a'.repeat(32)}`
@@ -15,105 +13,22 @@ const signer = { key, address: privateKeyToAddress(key).toLowerCase() as Address
 const tank: Address = `0x${'7a'.repeat(20)}`
 
 const op = {
-  sender: `0x${'5e'.repeat(20)}`,
-  nonce: 7n,
-  factory: `0x${'fa'.repeat(20)}`,
-  factoryData: '0x1234',
-  callData: '0xabcdef',
-  callGasLimit: 1n,
-  verificationGasLimit: 2n,
-  preVerificationGas: 3n,
-  maxFeePerGas: 4n,
-  maxPriorityFeePerGas: 5n,
+  ...plainOperation({
+    sender: `0x${'5e'.repeat(20)}`,
+    nonce: 7n,
+    factory: `0x${'fa'.repeat(20)}`,
+    factoryData: '0x1234',
+    callData: '0xabcdef',
+    callGasLimit: 1n,
+    verificationGasLimit: 2n,
+    preVerificationGas: 3n,
+    maxFeePerGas: 4n,
+    maxPriorityFeePerGas: 5n,
+    signature: '0x',
+  }),
   paymaster: tank,
-  paymasterVerificationGasLimit: 0n,
-  paymasterPostOpGasLimit: 0n,
-  paymasterData: '0x',
-  signature: '0x',
-  authorization: undefined,
-} satisfies Operation
+}
 const range = { validAfter: 0, validUntil: 1_800_000_000 }
-
-const uint = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n })
-const bytes = fc
-  .uint8Array({ maxLength: 200 })
-  .map((value): Hex => `0x${Buffer.from(value).toString('hex')}`)
-const address = fc
-  .uint8Array({ minLength: 20, maxLength: 20 })
-  .map((value): Address => `0x${Buffer.from(value).toString('hex')}`)
-const time = fc.integer({ min: 0, max: 2 ** 48 - 1 })
-
-test('the data is validUntil, validAfter, signature: 77 bytes', () => {
-  fc.assert(
-    fc.property(time, time, (validAfter, validUntil) => {
-      const data = encodeTankData({ validAfter, validUntil }, stubSignature)
-      expect(data).toHaveLength(2 + 2 * 77)
-      expect(Number(sliceHex(data, 0, 6))).toBe(validUntil)
-      expect(Number(sliceHex(data, 6, 12))).toBe(validAfter)
-      expect(sliceHex(data, 12)).toBe(stubSignature)
-    }),
-  )
-})
-
-const types = {
-  Sponsorship: [
-    { name: 'entryPoint', type: 'address' },
-    { name: 'sender', type: 'address' },
-    { name: 'nonce', type: 'uint256' },
-    { name: 'initCode', type: 'bytes' },
-    { name: 'callData', type: 'bytes' },
-    { name: 'callGasLimit', type: 'uint256' },
-    { name: 'verificationGasLimit', type: 'uint256' },
-    { name: 'preVerificationGas', type: 'uint256' },
-    { name: 'maxFeePerGas', type: 'uint256' },
-    { name: 'maxPriorityFeePerGas', type: 'uint256' },
-    { name: 'validUntil', type: 'uint48' },
-    { name: 'validAfter', type: 'uint48' },
-  ],
-} as const
-
-test('the hash is the EIP-712 digest that a general encoder gives', () => {
-  const operation = fc.record({
-    sender: address,
-    nonce: uint,
-    factory: fc.option(address, { nil: undefined }),
-    factoryData: bytes,
-    callData: bytes,
-    callGasLimit: uint,
-    verificationGasLimit: uint,
-    preVerificationGas: uint,
-    maxFeePerGas: uint,
-    maxPriorityFeePerGas: uint,
-    paymaster: address,
-  })
-  fc.assert(
-    fc.property(
-      operation,
-      time,
-      time,
-      fc.integer({ min: 1, max: 2 ** 40 }),
-      (given, validAfter, validUntil, chainId) => {
-        const { factory, factoryData, paymaster } = given
-        const expected = hashTypedData({
-          domain: { name: 'Purser Tank', version: '1', chainId, verifyingContract: paymaster },
-          types,
-          primaryType: 'Sponsorship',
-          message: {
-            ...given,
-            entryPoint: entryPoint.address,
-            initCode: factory === undefined ? '0x' : concatHex([factory, factoryData]),
-            validAfter,
-            validUntil,
-          },
-        })
-        const whole = { ...op, ...given }
-        expect(sponsorshipHash(whole, entryPoint, chainId, { validAfter, validUntil })).toBe(
-          expected,
-        )
-      },
-    ),
-  )
-})
 
 test('an address can be recovered from the stub signature, and it has no zero byte', async () => {
   const hash = sponsorshipHash(op, entryPoint, 1, range)

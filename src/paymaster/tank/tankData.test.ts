@@ -1,7 +1,12 @@
 import fc from 'fast-check'
 import { concatHex, encodePacked, type Hex, hashTypedData } from 'viem'
 import { describe, expect, test } from 'vitest'
-import { address, operation, timeRange } from '../../../test/support/tanks/arbitraryOperation.js'
+import {
+  address,
+  operation,
+  timeRange,
+  uint,
+} from '../../../test/support/tanks/arbitraryOperation.js'
 import type { Version } from '../../erc4337/entryPoint.js'
 import type { Operation } from '../../erc4337/operation.js'
 import { sponsorshipHash } from './sponsorshipHash.js'
@@ -63,6 +68,14 @@ describe('the data of a tank', () => {
   })
 })
 
+/** Fields that have 128 bits on v0.7 and later. */
+const wide = fc.record({
+  callGasLimit: uint(256),
+  verificationGasLimit: uint(256),
+  maxFeePerGas: uint(256),
+  maxPriorityFeePerGas: uint(256),
+})
+
 const later = fc.constantFrom<Version>('0.7', '0.8', '0.9')
 
 function bytes32Pair(high: bigint, low: bigint): Hex {
@@ -85,7 +98,8 @@ function initCodeOf({ factory, factoryData }: Operation): Hex {
 describe('the hash to sign', () => {
   test('is the EIP-712 hash of the sponsorship on v0.6', () =>
     fc.assert(
-      fc.property(operation, terms, (op, bound) => {
+      fc.property(operation, wide, terms, (drawn, limits, bound) => {
+        const op = { ...drawn, ...limits }
         expect(hashOn('0.6', op, bound)).toBe(
           hashTypedData({
             domain: domainOf(bound),

@@ -18,7 +18,8 @@ export function accessHintsOf(entryPoint: EntryPoint, op: Operation, extent: Ext
   const execution = `execution ${address} ${factory} ${paymaster} ${op.callData.slice(0, 74)}`
   const general = `${address} ${factory !== undefined} ${paymaster !== undefined}`
   const staked = extent === 'validation' ? entitiesOf(op) : []
-  const contracts = factory === undefined ? [] : [factory, senderCreator(address)]
+  // An EntryPoint calls factories through the first contract that it created.
+  const contracts = factory === undefined ? [] : [factory, createAddress(address, 1n)]
   if (paymaster !== undefined) contracts.push(paymaster)
   return {
     names: extent === 'execution' ? [execution, validation, general] : [validation, general],
@@ -41,9 +42,4 @@ function entitiesOf({ sender, factory, paymaster }: Operation): Address[] {
 
 function stakeSlots(entity: Address, entryPoint: EntryPoint): [Address, Hex][] {
   return entryPoint.stakeSlots(entity).map((slot) => [entryPoint.address, slot])
-}
-
-/** The contract through which an EntryPoint calls factories: the first that it created. */
-function senderCreator(entryPoint: Address): Address {
-  return createAddress(entryPoint, 1n)
 }

@@ -10,27 +10,24 @@ export type OfferedLink = {
   readonly credentials: { readonly apiKey: string; readonly authToken: string }
 }
 
+export type SignInLinks = ReturnType<typeof createSignInLinks>
+
 /**
  * Links by which `purser dev` signs its developer in: each is good once, for half an hour, and while the process runs
  * that made it. No database holds them.
  */
-export type SignInLinks = {
-  /** @returns the token of a new link */
-  offer(link: OfferedLink): string
-  /** The link of a token, which ends with that; undefined = unknown, used or past its end. */
-  take(token: string): OfferedLink | undefined
-}
-
-export function createSignInLinks(now: () => number = Date.now): SignInLinks {
+export function createSignInLinks(now: () => number = Date.now) {
   const open = new Map<string, OfferedLink & { readonly end: number }>()
   const idOf = (token: string) => hashCredential(token).toString('hex')
   return {
-    offer(link) {
+    /** @returns the token of a new link */
+    offer(link: OfferedLink): string {
       const token = generateLinkToken()
       open.set(idOf(token), { ...link, end: now() + LIFE })
       return token
     },
-    take(token) {
+    /** The link of a token, which ends with that; undefined = unknown, used or past its end. */
+    take(token: string): OfferedLink | undefined {
       const id = idOf(token)
       const link = open.get(id)
       open.delete(id)

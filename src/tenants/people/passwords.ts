@@ -2,16 +2,7 @@ import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:c
 import { RateLimitError } from '../../base/errors/limitErrors.js'
 import { WeakPasswordError } from '../../base/errors/restErrors.js'
 
-/** Hashes passwords and compares them, off the event loop and a few at a time. */
-export type Passwords = {
-  /** scrypt in PHC form. Throws RateLimitError while too many passwords are being hashed. */
-  hash(password: string, requester: string): Promise<string>
-  /**
-   * Whether the password is the one of the hash. Without a hash it takes as long and is false. Throws
-   * RateLimitError like `hash`.
-   */
-  verify(stored: string | undefined, password: string, requester: string): Promise<boolean>
-}
+export type Passwords = ReturnType<typeof createPasswords>
 
 /** The function by which a password becomes a key. */
 export type Derive = (
@@ -57,25 +48,33 @@ function scryptInPool(
   })
 }
 
-/** The same text however a keyboard composes its letters. */
-function bytesOf(password: string): string {
-  return password.normalize('NFKC')
-}
-
-/** @param requester - of `hash` and `verify`: the network for which it is done, or a command */
-export function createPasswords(derive: Derive = scryptInPool): Passwords {
+/**
+ * Hashes passwords and compares them, off the event loop and a few at a time.
+ * @param requester - of `hash` and `verify`: the network for which it is done, or a command
+ */
+export function createPasswords(derive: Derive = scryptInPool) {
   const turns = createTurns()
   const keyOf = (password: string, salt: Buffer, { ln, r, p }: Cost): Promise<Buffer> =>
-    // scrypt takes 128 * N * r bytes, and a little more.
-    derive(bytesOf(password), salt, KEY_BYTES, { N: 2 ** ln, r, p, maxmem: 2 ** (ln + 8) * r })
+    // The same text however a keyboard composes its letters. scrypt takes 128 * N * r bytes, and a little more.
+    derive(password.normalize('NFKC'), salt, KEY_BYTES, {
+      N: 2 ** ln,
+      r,
+      p,
+      maxmem: 2 ** (ln + 8) * r,
+    })
 
   return {
-    hash: (password, requester) =>
+    /** scrypt in PHC form. Throws RateLimitError while too many passwords are being hashed. */
+    hash: (password: string, requester: string): Promise<string> =>
       turns.take(requester, async () => {
         const salt = randomBytes(SALT_BYTES)
         return encode(cost, salt, await keyOf(password, salt, cost))
       }),
-    verify: (stored, password, requester) =>
+    /**
+     * Whether the password is the one of the hash. Without a hash it takes as long and is false. Throws
+     * RateLimitError like `hash`.
+     */
+    verify: (stored: string | undefined, password: string, requester: string): Promise<boolean> =>
       turns.take(requester, async () => {
         const { salt, key, cost: usedCost } = decode(stored ?? nobody)
         const isSame = timingSafeEqual(await keyOf(password, salt, usedCost), key)

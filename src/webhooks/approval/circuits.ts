@@ -12,26 +12,12 @@ import {
 } from 'cockatiel'
 import { Lru } from '../../base/lru.js'
 
-/**
- * The guard that keeps a webhook which fails or hangs from costing every sponsorship its deadline.
- */
-type Circuits = {
-  /**
-   * Runs the call, or gives the reason why not: `circuit_open` after 5 failures in a row or when
-   * half of 20 or more calls of the last 30 s failed, until one probe after 10 s goes well;
-   * `overloaded` with 50 calls of this webhook under way.
-   */
-  run<Result>(
-    webhookId: string,
-    call: () => Promise<Result>,
-  ): Promise<Result | 'circuit_open' | 'overloaded'>
-}
-
 const HALF_OPEN_AFTER = 10_000
 const IN_FLIGHT = 50
 const REMEMBERED = 10_000
 
 /**
+ * The guard that keeps a webhook which fails or hangs from costing every sponsorship its deadline.
  * @param isFailure whether a call's result counts against the webhook
  * @param onOpen hears each time that a webhook's circuit opens
  * @param onClose hears each time that it closes again
@@ -40,7 +26,7 @@ export function createCircuits(
   isFailure: (result: unknown) => boolean,
   onOpen: (webhookId: string) => void,
   onClose: (webhookId: string) => void,
-): Circuits {
+) {
   const makePolicy = (webhookId: string) => {
     const breaker = circuitBreaker(handleWhenResult(isFailure), {
       halfOpenAfter: HALF_OPEN_AFTER,
@@ -57,7 +43,12 @@ export function createCircuits(
   const policies = new Lru<string, ReturnType<typeof makePolicy>>(REMEMBERED)
 
   return {
-    async run(webhookId, call) {
+    /**
+     * Runs the call, or gives the reason why not: `circuit_open` after 5 failures in a row or when
+     * half of 20 or more calls of the last 30 s failed, until one probe after 10 s goes well;
+     * `overloaded` with 50 calls of this webhook under way.
+     */
+    async run<Result>(webhookId: string, call: () => Promise<Result>) {
       const policy = policies.get(webhookId) ?? makePolicy(webhookId)
       policies.set(webhookId, policy)
       // While the one probe is under way, other sponsorships do not wait for its result.

@@ -2,6 +2,7 @@ import { type Address, encodeFunctionData, type Hex, numberToHex, parseEther } f
 import type { Operation } from '../../../src/erc4337/operation.js'
 import type { VersionChain } from '../world/versionChain.js'
 import { compileSolidity } from './compileSolidity.js'
+import { plainOperation } from '../operations/plainOperation.js'
 
 /**
  * Account and paymaster of every EntryPoint version that takes each signature, answers validation with
@@ -91,22 +92,14 @@ export async function placeEntity(
 
 /** An operation of a placed entity, with gas for what it does and without preVerificationGas. */
 export function entityOperation(sender: Address, callData: Hex, paymaster?: Address): Operation {
-  return {
+  return plainOperation({
     sender,
     nonce: 1n << 64n,
-    factory: undefined,
-    factoryData: '0x',
     callData,
     callGasLimit: 30_000n,
     verificationGasLimit: 200_000n,
     preVerificationGas: 1n,
-    maxFeePerGas: 0n,
-    maxPriorityFeePerGas: 0n,
     paymaster,
-    paymasterVerificationGasLimit: 0n,
-    paymasterPostOpGasLimit: 0n,
-    paymasterData: '0x',
     signature: `0x${'5a'.repeat(65)}`,
-    authorization: undefined,
-  }
+  })
 }

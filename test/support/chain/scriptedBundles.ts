@@ -12,6 +12,7 @@ import type { Operation } from '../../../src/erc4337/operation.js'
 import { deployEntryPoint } from './entryPointContracts.js'
 import { compileScripted } from './scripted.js'
 import { type Anvil, type Receipt, startAnvil } from './startAnvil.js'
+import { plainOperation } from '../operations/plainOperation.js'
 
 export const scriptedAbi = parseAbi([
   'function configure(uint256 validationLeaves, bool postOpBurns)',
@@ -81,25 +82,18 @@ export async function startScriptedChain(version: Version): Promise<ScriptedChai
         args: [sender, 0n],
       })
       const nonce = await anvil.request('eth_call', [{ to: entryPoint.address, data }, 'latest'])
-      return {
+      return plainOperation({
         sender,
         nonce: hexToBigInt(nonce as Hex),
-        factory: undefined,
-        factoryData: '0x',
         callData,
         callGasLimit: 50_000n,
         verificationGasLimit: 300_000n,
         preVerificationGas: 60_000n,
         maxFeePerGas: 10n ** 10n,
         maxPriorityFeePerGas: 10n ** 9n,
-        paymaster: undefined,
-        paymasterVerificationGasLimit: 0n,
-        paymasterPostOpGasLimit: 0n,
-        paymasterData: '0x',
         signature: `0x${'5a'.repeat(65)}`,
-        authorization: undefined,
         ...fields,
-      }
+      })
     },
     handleOps: (ops, gas) =>
       anvil.send({

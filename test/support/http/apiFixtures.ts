@@ -3,7 +3,7 @@ import type { OperationReceipt } from '../../../src/bundler/operationViews.js'
 import { canonicalAddresses } from '../../../src/erc4337/canonicalAddresses.js'
 import { createEntryPoint } from '../../../src/erc4337/createEntryPoint.js'
 import type { EntryPoint, Log, Version } from '../../../src/erc4337/entryPoint.js'
-import type { Operation } from '../../../src/erc4337/operation.js'
+import { plainOperation } from '../operations/plainOperation.js'
 
 export function address(digit: string): Address {
   return `0x${digit.repeat(40)}`
@@ -50,24 +50,15 @@ export const rpcOperation07 = {
   signature: `0x${'ab'.repeat(65)}`,
 }
 
-export const operation: Operation = {
+export const operation = plainOperation({
   sender: address('1'),
   nonce: 5n,
-  factory: undefined,
-  factoryData: '0x',
   callData: '0x0000189a',
   callGasLimit: 100_000n,
   verificationGasLimit: 70_000n,
-  preVerificationGas: 50_000n,
   maxFeePerGas: 1_500_000_000n,
-  maxPriorityFeePerGas: 0n,
-  paymaster: undefined,
-  paymasterVerificationGasLimit: 0n,
-  paymasterPostOpGasLimit: 0n,
-  paymasterData: '0x',
   signature: '0xab',
-  authorization: undefined,
-}
+})
 
 function log(logIndex: number, emitter: Address): Log {
   return {

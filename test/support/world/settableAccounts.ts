@@ -13,6 +13,7 @@ import type { Operation } from '../../../src/erc4337/operation.js'
 import { expectedShare, preVerificationGas } from '../../../src/gas/preVerificationGas.js'
 import { settableAccountCode } from '../chain/settableAccount.js'
 import type { DeployedNode } from './ground.js'
+import { plainOperation } from '../operations/plainOperation.js'
 
 export const settableAccountAbi = parseAbi([
   'function set(bool refuses, bool refusesOnChain, uint256 validationData)',
@@ -72,25 +73,14 @@ export function settableAccounts(
       await heads.refresh()
     },
     operation(sender: Address, fields: Partial<Operation> = {}): Operation {
-      const op: Operation = {
+      const op = plainOperation({
         sender,
-        nonce: 0n,
-        factory: undefined,
-        factoryData: '0x',
         callData: touch,
-        callGasLimit: 60_000n,
-        verificationGasLimit: 150_000n,
         preVerificationGas: 0n,
         maxFeePerGas: parseGwei('10'),
         maxPriorityFeePerGas: parseGwei('2'),
-        paymaster: undefined,
-        paymasterVerificationGasLimit: 0n,
-        paymasterPostOpGasLimit: 0n,
-        paymasterData: '0x',
-        signature: '0x01',
-        authorization: undefined,
         ...fields,
-      }
+      })
       const { expectedBundleSize: size } = definition
       const widest = { ...op, preVerificationGas: 0xffffffn }
       const required = preVerificationGas(entryPoint, widest, {

@@ -84,17 +84,11 @@ function encodePrice(
   { token, look }: TokenPrice,
   taken: AccountCollected | undefined,
 ) {
-  const { address, symbol, name, decimals, markup, minimumSources, maxDeviation } = token
+  const { decimals } = token
   const { units, reason } = look?.rate ?? { reason: 'the node of the chain does not answer' }
   return {
+    ...token,
     chainId,
-    address,
-    symbol,
-    name,
-    decimals,
-    markup,
-    minimumSources,
-    maxDeviation,
     price: units === undefined ? null : formatUnits(units, decimals),
     reason: reason ?? null,
     readAt: look === undefined ? null : timeOf(look.at),

@@ -161,18 +161,6 @@ function withoutPaymaster(object: Members): Members {
   }
 }
 
-type Parts = Pick<
-  Operation,
-  | 'sender'
-  | 'nonce'
-  | 'factory'
-  | 'factoryData'
-  | 'callData'
-  | 'paymaster'
-  | 'paymasterData'
-  | 'authorization'
->
-
 function decodeGasFields(object: Members, field: string) {
   const limit = (name: string) => decodeOptionalGasLimit(member(object, name), `${field}.${name}`)
   const fee = (name: string) => decodeOptionalFee(member(object, name), `${field}.${name}`)
@@ -187,7 +175,7 @@ function decodeGasFields(object: Members, field: string) {
   }
 }
 
-function decodeParts(object: Members, field: string, version: Version): Parts {
+function decodeParts(object: Members, field: string, version: Version) {
   const authorization = member(object, 'eip7702Auth')
   return {
     sender: decodeAddress(member(object, 'sender'), `${field}.sender`),

@@ -23,7 +23,6 @@ export const candideTokens = method({
   summary: 'The tokens that pay for gas with their rates, and a paymaster to estimate with.',
   scope: 'paymaster',
   cost: 5,
-  simulates: false,
   params: { entryPoint },
   errors: [-32501],
   run: async ({ entryPoint }, { chain, appId }): Promise<ListedTokens> => {

@@ -24,7 +24,6 @@ export const pimlicoTokenQuotes = method({
   summary: 'Rates by which tokens pay for gas, and the paymaster to approve.',
   scope: 'paymaster',
   cost: 5,
-  simulates: false,
   params: { tokens: objectOf({ tokens: listOf(address, MAX_TOKENS) }), entryPoint, chainId },
   errors: [-32501],
   run: ({ tokens: { tokens }, entryPoint }, { chain, appId }) =>
@@ -91,10 +90,7 @@ export const pimlicoStatus = method({
   name: 'pimlico_getUserOperationStatus',
   summary: 'The state of an operation in one word, with its transaction.',
   scope: 'bundler',
-  cost: 1,
-  simulates: false,
   params: { userOpHash },
-  errors: [],
   run: ({ userOpHash }, { chain }) => chain.status(userOpHash),
   result: z.object({
     status: z.enum(['not_found', ...Object.values(words)]),

@@ -6,16 +6,10 @@ import { resolveChains } from '../../../config/resolveChains.js'
 import { masterKeyFile } from '../../../tenants/secrets.js'
 import { type Finding, reporterOf } from '../finding.js'
 
-type ConfigurationCheck = {
-  readonly findings: readonly Finding[]
-  /** undefined where there is none that could be used */
-  readonly config: Config | undefined
-}
-
 const report = reporterOf('configuration')
 
-/** Reads the configuration as `purser serve` would. */
-export function checkConfiguration(sources: Sources): ConfigurationCheck {
+/** Reads the configuration as `purser serve` would; it is undefined where there is none that could be used. */
+export function checkConfiguration(sources: Sources) {
   try {
     const { config, origins, file = 'purser.json' } = loadConfig(sources)
     resolveChains(config.chains, sources.environment, ['api'])

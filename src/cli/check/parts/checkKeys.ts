@@ -100,14 +100,8 @@ const authorizationList = [
   { chainId: 1, address: worthless.to, nonce: 0, r: '0x1', s: '0x1', yParity: 0 },
 ] as const
 
-type ProvenKey = {
-  /** Undefined where no service of the key could be opened. */
-  readonly signer: ExecutorSigner | undefined
-  readonly troubles: readonly string[]
-}
-
-/** Opens a key and has a worthless transaction signed, by each of its services. */
-async function proveKey(source: KeySource, chainId: number): Promise<ProvenKey> {
+/** Opens a key and has a worthless transaction signed, by each of its services. No signer = none could be opened. */
+async function proveKey(source: KeySource, chainId: number) {
   const ways: readonly KeySource[] =
     typeof source === 'object' && 'services' in source
       ? source.services.map((service) => ({ services: [service] }))

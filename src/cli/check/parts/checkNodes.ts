@@ -22,14 +22,8 @@ const OLD_HEAD = 120
 /** Blocks by which nodes of one chain may be apart. */
 const FAR_APART = 10n
 
-type NodesCheck = {
-  readonly findings: readonly Finding[]
-  /** The URLs at which the chain was found. */
-  readonly usable: readonly string[]
-}
-
 /** Looks at each node of a chain by itself, and at whether they agree. */
-export async function checkNodes(definition: ChainDefinition, logger: Logger): Promise<NodesCheck> {
+export async function checkNodes(definition: ChainDefinition, logger: Logger) {
   const report = reporterOf('nodes', definition.chainId)
   const looks = await Promise.all(
     definition.rpcUrls.map((url) => withNode(url, logger, (node) => look(node, url, definition))),
@@ -41,6 +35,7 @@ export async function checkNodes(definition: ChainDefinition, logger: Logger): P
     const text = `${hostOf(url)} does not answer: ${trouble}`
     return [present.length > 0 ? report.warning(text, remedy) : report.fault(text, remedy)]
   })
+  /** The URLs at which the chain was found. */
   const usable = present.map(({ url }) => url)
   const [other, announced] = await Promise.all([
     otherChains(definition, usable, logger),

@@ -143,23 +143,16 @@ function amountText(unit: BudgetUnit, amount: bigint): string {
   return unit === 'wei' ? `${amount} wei` : `${amount} operations`
 }
 
-/** The buckets of a window, each named by its beginning in Unix seconds. */
-type Buckets = {
-  /** The bucket that a reservation of now is counted in. */
-  readonly current: number
-  /** The oldest bucket that still counts. */
-  readonly oldest: number
-}
-
 /** A rolling window moves in steps of this part of itself. */
 const ROLLING_STEPS = 60
 
 /**
- * The buckets of a window at `at` (Unix seconds). An aligned window is one bucket. A rolling window
+ * The buckets of a window at `at`, each named by its beginning in Unix seconds: the one that a reservation of now is
+ * counted in, and the oldest that still counts. An aligned window is one bucket. A rolling window
  * is many small ones, and a bucket that is partly within the window counts whole: so never more
  * than the limit is spent in any span of that length, and sometimes a little less.
  */
-export function bucketsAt(window: Window, at: number): Buckets {
+export function bucketsAt(window: Window, at: number) {
   if (typeof window === 'object') {
     const size = Math.ceil(window.rollingSeconds / ROLLING_STEPS)
     const current = floorTo(at, size)

@@ -110,7 +110,7 @@ export function canBeMet(
 ): boolean {
   const { type = '' } = argumentAt(inputs, [], constraints[0].path)?.parameter ?? {}
   const comparisons = constraints.flatMap((each) => each.comparisons)
-  const named = comparisons.flatMap(valuesNamed)
+  const named = comparisons.flatMap(({ value }) => value)
   const range = integerRange(type)
   if (range === undefined)
     return named.some((text) => isOf(type, text) && meets(decoded(type, text), comparisons))
@@ -118,10 +118,6 @@ export function canBeMet(
   const candidates = [...range, ...named.flatMap((text) => around(asInteger(text)))]
   const [lowest, highest] = range
   return candidates.some((each) => each >= lowest && each <= highest && meets(each, comparisons))
-}
-
-function valuesNamed({ value }: ValueComparison): readonly string[] {
-  return typeof value === 'string' ? [value] : value
 }
 
 /** An operand and the integers next to it: every non-empty range of integers has one of these as an end. */

@@ -98,11 +98,6 @@ type Time = number | null | undefined
 
 type EncodedSpan = ReturnType<typeof encodeSpan>
 
-type SpanSender = {
-  add(span: EncodedSpan): void
-  close(): Promise<void>
-}
-
 /** Milliseconds between two requests. */
 const PAUSE = 1_000
 /** Spans of one request; some 600 bytes each. */
@@ -117,7 +112,7 @@ function createSpanSender(
   { url, headers }: Pick<TraceSettings, 'url' | 'headers'>,
   resource: ReturnType<typeof encodeAttributes>,
   logger: Logger,
-): SpanSender {
+) {
   const waiting: EncodedSpan[] = []
   let lost = 0
   let isAway = false
@@ -168,11 +163,11 @@ function createSpanSender(
   }, PAUSE)
   timer.unref()
   return {
-    add(span) {
+    add(span: EncodedSpan): void {
       if (waiting.length < MOST_WAITING) waiting.push(span)
       else lost++
     },
-    async close() {
+    async close(): Promise<void> {
       clearInterval(timer)
       await sending
       while (waiting.length > 0 && !isAway) await sendWaiting()

@@ -1,15 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import {
-  CONTRACT,
-  contextOn,
-  done,
-  SENDER,
-  TEST_BLOCK,
-  word,
-  worldOf,
-} from '../../test/evm/harness.js'
-import type { BlockEnv } from './block.js'
-import { overlay } from './state/state.js'
+import { CONTRACT, contextOn, done, SENDER, TEST_BLOCK, word, worldOf } from './harness.js'
+import type { BlockEnv } from '../../src/evm/block.js'
+import { overlay } from '../../src/evm/state/state.js'
 import { type EvmTransaction, transact } from './transact.js'
 
 const BALANCE = 10n ** 18n

@@ -1,11 +1,16 @@
 import type { Hex } from 'viem'
-import type { BlockEnv } from './block.js'
-import { BLOB } from './gasCosts.js'
-import { type IntrinsicGas, intrinsicGas } from './intrinsicGas.js'
-import { createMachine } from './machine/createMachine.js'
-import type { EvmContext, Machine } from './machine/machine.js'
-import { gasRefusal, type MessageInput, runMessage, withMachine } from './machine/runMessage.js'
-import type { CallResult, Outcome } from './outcome.js'
+import type { BlockEnv } from '../../src/evm/block.js'
+import { BLOB } from '../../src/evm/gasCosts.js'
+import { type IntrinsicGas, intrinsicGas } from '../../src/evm/intrinsicGas.js'
+import { createMachine } from '../../src/evm/machine/createMachine.js'
+import type { EvmContext, Machine } from '../../src/evm/machine/machine.js'
+import {
+  gasRefusal,
+  type MessageInput,
+  runMessage,
+  withMachine,
+} from '../../src/evm/machine/runMessage.js'
+import type { CallResult, Outcome } from '../../src/evm/outcome.js'
 
 /** A transaction whose signature has been checked. Before EIP-1559 both fees are the gas price. */
 export type EvmTransaction = MessageInput & {
