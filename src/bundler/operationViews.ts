@@ -8,7 +8,7 @@ import type { Database } from '../db/database.js'
 import { DELEGATION_MARKER } from '../erc4337/delegation.js'
 import type { EntryPoint, OperationOutcome } from '../erc4337/entryPoint.js'
 import type { Operation } from '../erc4337/operation.js'
-import { findOperation, type StoredOperation } from '../mempool/pool/operations.js'
+import { findOperation, isPending, type StoredOperation } from '../mempool/pool/operations.js'
 import type { BundlingContext } from './bundlingContext.js'
 import { attemptsOf, latestAttempt, minedTransaction } from './outbox/bundles.js'
 import { findInclusion, findReceipt, type StoredInclusion } from './outbox/inclusions.js'
@@ -145,8 +145,7 @@ export async function operationReceipt(
       throw new Error(`${transactionHash} is stored without its receipt`)
     readBefore = blockHash
   }
-  const operation = await findOperation(context.database, chainId, hash)
-  if (operation?.state === 'pooled' || operation?.state === 'bundled') return undefined
+  if (await isPending(context.database, chainId, hash)) return undefined
   const inclusion = await searchInclusion(context, hash, context.heads.current().number)
   if (inclusion === undefined) return undefined
   await correctBooks(context, inclusion)

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { PurserError } from '../../base/errors/purserError.js'
-import { decodeCall, idOf } from './envelope.js'
+import { InvalidRequestError } from '../../base/errors/requestErrors.js'
+import { decodeCall, errorBody, idOf } from './envelope.js'
 
 const valid = { jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] }
 
@@ -60,4 +61,17 @@ test('an error carries the id where it is usable, else null', () => {
   expect(idOf({ id: 0 })).toBe(0)
   for (const value of [{ id: {} }, {}, [], null, 5, JSON.parse('{"__proto__":{"id":1}}')])
     expect(idOf(value)).toBeNull()
+})
+
+test('no hash or address in a message reads as a code of the EntryPoint that it does not have', () => {
+  const [hash, misleading] = [
+    `0x${'a2'.repeat(32)}`,
+    `0x12${'0'.repeat(50)}Aa25${'0'.repeat(5)}abc`,
+  ]
+  const messageOf = (message: string) =>
+    errorBody(1, new InvalidRequestError(message)).error.message
+  expect(messageOf(`AA24 signature error: ${hash}`)).toContain(`AA24 signature error: ${hash}`)
+  expect(messageOf(`AA24 signature error: ${misleading} on`)).toContain(
+    'AA24 signature error: 0x120…abc on',
+  )
 })

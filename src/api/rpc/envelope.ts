@@ -50,8 +50,20 @@ function isId(id: unknown): id is RequestId {
   return id === null || typeof id === 'string' || (typeof id === 'number' && Number.isFinite(id))
 }
 
+/**
+ * The message with the hashes and addresses shortened that hold characters such as "aa25" by chance, as every fiftieth
+ * hash does: viem takes the EntryPoint's code from wherever in a message it stands.
+ */
+function withoutChanceCodes(message: string): string {
+  return message.replace(/0x[0-9a-f]{8,}/gi, (hex) =>
+    /aa\d\d/i.test(hex) ? `${hex.slice(0, 5)}…${hex.slice(-3)}` : hex,
+  )
+}
+
 /** A JSON-RPC error response. `error.data` holds the error's own data and the rule that decided. */
-export function errorBody(id: RequestId, { code, message, rule, data, hash }: PurserError) {
+export function errorBody(id: RequestId, error: PurserError) {
+  const { code, rule, data, hash } = error
+  const message = withoutChanceCodes(error.message)
   if (hash !== undefined) return { jsonrpc: '2.0', id, error: { code, message, data: hash } }
   return {
     jsonrpc: '2.0',

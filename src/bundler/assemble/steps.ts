@@ -160,7 +160,11 @@ export async function passSecondValidation(
   )
   const valid = results.filter((result) => result.kind === 'valid')
   return withoutConflicts(
-    valid.map((result) => ({ ...result, operation: result.stored.operation })),
+    valid.map((result) => ({
+      ...result,
+      operation: result.stored.operation,
+      contextSize: result.stored.firstValidation?.contextSize,
+    })),
   ).map(({ stored }) => stored)
 }
 

@@ -56,3 +56,12 @@ test('what is not known conflicts with nothing', () => {
   expect(withoutConflicts([writer, unknown])).toEqual([writer, unknown])
   expect(withoutConflicts([])).toEqual([])
 })
+
+test('LIM-050: contexts of 65,536 bytes go together, what is too much waits', () => {
+  const [most, little, tooMuch] = [65_000, 536, 537].map((contextSize, sender) => ({
+    ...using(sender + 1, {}),
+    contextSize,
+  }))
+  expect(withoutConflicts([most!, little!])).toEqual([most, little])
+  expect(withoutConflicts([most!, tooMuch!, little!])).toEqual([most, little])
+})

@@ -13,6 +13,7 @@ import {
   type AccessedStorage,
   changedCode,
   changedContext,
+  MAX_BUNDLE_CONTEXTS,
   type EntityRole,
   gasOfStaked,
   type SlotSets,
@@ -212,11 +213,14 @@ type ConflictCandidate = {
   readonly operation: { readonly sender: Address }
   /** Undefined where the storage is not known; such an operation conflicts with none. */
   readonly accessed: AccessedStorage | undefined
+  /** Bytes of its paymaster's context. */
+  readonly contextSize?: number | undefined
 }
 
 /**
  * The candidates, in their order, that may share a bundle: none uses storage of another one's sender
- * (STO-041, ERC-4337), and none uses a slot that another one writes. The rest can go in the next bundle.
+ * (STO-041, ERC-4337), none uses a slot that another one writes, and their contexts fit (LIM-050). The rest can go in
+ * the next bundle.
  */
 export function withoutConflicts<C extends ConflictCandidate>(candidates: readonly C[]): C[] {
   const senders = new Set(candidates.map(({ operation }) => operation.sender))
@@ -226,13 +230,17 @@ export function withoutConflicts<C extends ConflictCandidate>(candidates: readon
   if (separate.length === 0) return first ? [first] : []
   const touched = new SlotSet()
   const written = new SlotSet()
-  return separate.filter(({ accessed }) => {
-    if (accessed === undefined) return true
-    const { reads, writes } = accessed
-    if (touched.overlaps(writes) || written.overlaps(writes) || written.overlaps(reads))
-      return false
-    touched.add(reads)
-    written.add(writes)
+  let contexts = 0
+  return separate.filter(({ accessed, contextSize = 0 }) => {
+    if (contexts + contextSize > MAX_BUNDLE_CONTEXTS) return false
+    if (accessed !== undefined) {
+      const { reads, writes } = accessed
+      if (touched.overlaps(writes) || written.overlaps(writes) || written.overlaps(reads))
+        return false
+      touched.add(reads)
+      written.add(writes)
+    }
+    contexts += contextSize
     return true
   })
 }

@@ -197,8 +197,8 @@ export const factsSchema = z.strictObject({
   finalityDepth: z.int().nonnegative().default(64),
   /** Gas of one bundle transaction at most (EIP-7825). */
   maxBundleGas: z.int().positive().default(16_777_216),
-  /** Bytes of one bundle transaction at most. */
-  maxBundleBytes: z.int().positive().default(117_964),
+  /** Bytes of one bundle transaction at most; no more than LIM-040 of ERC-7562 permits. */
+  maxBundleBytes: z.int().positive().max(262_144).default(117_964),
   minimumUnstakeDelay: z.int().nonnegative().default(86_400),
   sequencerFeed: sequencerSchema.optional(),
 })

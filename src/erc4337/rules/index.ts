@@ -5,13 +5,9 @@ export { conflictingDelegate } from './auth.js'
 export { answerableFor, describeException, splitWaived } from './exceptions.js'
 export { type EntityGas, gasInBundle, gasOfStaked, savers } from './bundleGas.js'
 export { type CodeHashes, changedCode, type VisitedCode } from './code.js'
-export {
-  checkFields,
-  fitsBundleContexts,
-  fitsBundleSize,
-} from './limits.js'
+export { checkFields } from './limits.js'
 export { changedContext, checkContext, refusedPadding } from './paymasterContext.js'
-export { limitProfiles, type RuleLimits } from './ruleLimits.js'
+export { limitProfiles, MAX_BUNDLE_CONTEXTS, type RuleLimits } from './ruleLimits.js'
 export {
   countsAsStaked,
   isStaked,

@@ -4,7 +4,7 @@ import { operationOf } from '../../../test/support/erc7562/memoryChain.js'
 import { canonicalAddresses } from '../canonicalAddresses.js'
 import { createEntryPoint } from '../createEntryPoint.js'
 import type { Operation } from '../operation.js'
-import { checkFields, fitsBundleContexts, fitsBundleSize } from './limits.js'
+import { checkFields } from './limits.js'
 import { limitProfiles } from './ruleLimits.js'
 
 const { canonical, lenient } = limitProfiles
@@ -72,18 +72,5 @@ describe('limits of an operation’s fields', () => {
     ])
     expect(violationsOf({ preVerificationGas: least - 50_000n }, lenient)).toEqual([])
     expect(violationsOf({ preVerificationGas: 1_000n }, lenient)).toHaveLength(1)
-  })
-})
-
-describe('limits of a bundle', () => {
-  it('LIM-040: at most 262,144 bytes of calldata', () => {
-    expect(fitsBundleSize(canonical, 262_144)).toBe(true)
-    expect(fitsBundleSize(canonical, 262_145)).toBe(false)
-  })
-
-  it('LIM-050: at most 65,536 bytes of contexts', () => {
-    expect(fitsBundleContexts(canonical, [65_000, 500, 36])).toBe(true)
-    expect(fitsBundleContexts(canonical, [65_000, 500, 37])).toBe(false)
-    expect(fitsBundleContexts(canonical, [])).toBe(true)
   })
 })

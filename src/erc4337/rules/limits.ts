@@ -67,16 +67,6 @@ export function verificationSlack(context: RuleContext, phases: readonly Phase[]
   })
 }
 
-/** LIM-040: whether calldata of handleOps may be so many bytes long. */
-export function fitsBundleSize({ maxBundleSize }: RuleLimits, bytes: number): boolean {
-  return bytes <= maxBundleSize
-}
-
-/** LIM-050: whether operations with contexts of these sizes (bytes) may share a bundle. */
-export function fitsBundleContexts(limits: RuleLimits, sizes: readonly number[]): boolean {
-  return sizes.reduce((sum, bytes) => sum + bytes, 0) <= limits.maxBundleContextSize
-}
-
 type VerificationLimit = { readonly party: Party; readonly field: string; readonly limit: bigint }
 
 function verificationLimits(op: Operation): VerificationLimit[] {

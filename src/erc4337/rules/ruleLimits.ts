@@ -1,3 +1,6 @@
+/** LIM-050: bytes of all contexts of a bundle at most, as many as the largest single one. */
+export const MAX_BUNDLE_CONTEXTS = 65_536
+
 /** The numbers behind the LIM rules. Sizes in bytes. */
 export type RuleLimits = {
   /** LIM-010 */
@@ -6,10 +9,6 @@ export type RuleLimits = {
   readonly maxContextSize: number
   /** LIM-030, gas */
   readonly verificationGasSlack: bigint
-  /** LIM-040 */
-  readonly maxBundleSize: number
-  /** LIM-050 */
-  readonly maxBundleContextSize: number
   /** LIM-060, gas; a limit must be lower */
   readonly maxVerificationGas: bigint
   /** LIM-070, gas */
@@ -29,8 +28,6 @@ export const limitProfiles = {
     maxOperationSize: 8_192,
     maxContextSize: 2_048,
     verificationGasSlack: 4_000n,
-    maxBundleSize: 262_144,
-    maxBundleContextSize: 65_536,
     maxVerificationGas: 500_000n,
     preVerificationOverheadGas: 50_000n,
     readsMissingCode: false,
@@ -39,8 +36,6 @@ export const limitProfiles = {
     maxOperationSize: 117_964,
     maxContextSize: 65_536,
     verificationGasSlack: 0n,
-    maxBundleSize: 262_144,
-    maxBundleContextSize: 65_536,
     maxVerificationGas: 10_000_000n,
     preVerificationOverheadGas: 0n,
     readsMissingCode: true,

@@ -77,6 +77,17 @@ export async function findOperation(
   return row && toStored(row)
 }
 
+/** Whether the operation waits in the pool or in a bundle: what clients that ask for a receipt ask most. */
+export async function isPending(db: Database, chainId: number, hash: Hex): Promise<boolean> {
+  const row = await db
+    .selectFrom('operations')
+    .select('state')
+    .where('chain_id', '=', BigInt(chainId))
+    .where('hash', '=', hash)
+    .executeTakeFirst()
+  return row?.state === 'pooled' || row?.state === 'bundled'
+}
+
 /** The operations of a bundle that are still in it. */
 export async function operationsInBundle(
   db: Database,

@@ -42,7 +42,7 @@ export const preparedRefusals: readonly PreparedFailure[] = [
       return refused(world, { ...op, callGasLimit: op.callGasLimit + 1n })
     },
     code: 'AA24',
-    says: [/the hash of the operation is 0x[0-9a-f]{64} on chain \d+ with EntryPoint v0\.6 0x/],
+    says: [/the hash of the operation is 0x\S+ on chain \d+ with EntryPoint v0\.6 0x/],
     step: /Sign last/,
   },
   {
