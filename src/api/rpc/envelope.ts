@@ -50,13 +50,13 @@ function isId(id: unknown): id is RequestId {
   return id === null || typeof id === 'string' || (typeof id === 'number' && Number.isFinite(id))
 }
 
-/**
- * The message with the hashes and addresses shortened that hold characters such as "aa25" by chance, as every fiftieth
- * hash does: viem takes the EntryPoint's code from wherever in a message it stands.
- */
+/** The characters that viem reads as a code of the EntryPoint, wherever in a message they stand. */
+const entryPointCode = /aa(?:1[0345]|2[0-6]|3[0-6]|4[01]|5[01]|9[0-6])/i
+
+/** The message with the hashes and addresses shortened that hold such a code by chance, as every fortieth hash does. */
 function withoutChanceCodes(message: string): string {
   return message.replace(/0x[0-9a-f]{8,}/gi, (hex) =>
-    /aa\d\d/i.test(hex) ? `${hex.slice(0, 5)}…${hex.slice(-3)}` : hex,
+    entryPointCode.test(hex) ? `${hex.slice(0, 5)}…${hex.slice(-3)}` : hex,
   )
 }
 

@@ -1,6 +1,7 @@
 import type { Hex } from 'viem'
 import { SignerUnavailableError } from '../../base/errors/processErrors.js'
 import { faultPoint } from '../../base/faults.js'
+import type { ChainDefinition } from '../../chain/definition/chainDefinition.js'
 import type { Head } from '../../chain/head.js'
 import { NodeRpcError } from '../../chain/nodeErrors.js'
 import type { ExecutorSigner } from '../../chain/signing/executorTransaction.js'
@@ -15,8 +16,10 @@ import { signAttempt, transactionCost } from './attempts.js'
 import { type Followed, isTaken, send } from './followBundles.js'
 import { committedCost, nextNonce } from './lanes.js'
 
-/** Bundles of an executor that may be open, promised ones included, as a multiple of those in flight. */
-const MOST_PROMISED = 4
+/** Bundles of an executor that may be open, promised ones included. */
+function mostOpen({ maxBundlesPerExecutor }: ChainDefinition): number {
+  return 4 * maxBundlesPerExecutor
+}
 
 type Turn = {
   /** A counter that rotates the EntryPoints. */
@@ -43,7 +46,7 @@ type SendingLane = {
 
 /**
  * Sends bundles while operations wait and executors are free, those with the fewest in flight first. Returns whether
- * operations may be left that wait for an executor.
+ * operations may be left that wait for an executor with bundles in flight.
  */
 export async function sendBundles(
   context: BundlingContext,
@@ -61,6 +64,7 @@ export async function sendBundles(
   if (rotated.length === 0) return false
   const waiting = new Set<Hex>()
   let lanes = await sendingLanes(context, followed)
+  let isBusy = lanes.some(({ inFlight }) => inFlight > 0)
   const maxInFlight = freshHead ? definition.maxBundlesPerExecutor : 1
   for (let inFlight = 0; inFlight < maxInFlight; inFlight++) {
     const next: SendingLane[] = []
@@ -72,12 +76,15 @@ export async function sendBundles(
       if (isOver()) return false
       const sent = await trySend(context, newestHead(), lane, rotated, waiting)
       if (sent === 'nothing') return false
-      if (sent !== 'stopped' && sent.leavesOthers)
-        next.push({ ...lane, open: [...lane.open, sent.bundle], inFlight: inFlight + 1 })
+      if (sent === 'stopped') continue
+      isBusy = true
+      const open = [...lane.open, sent.bundle]
+      if (sent.leavesOthers && open.length < mostOpen(definition))
+        next.push({ ...lane, open, inFlight: inFlight + 1 })
     }
     lanes = next
   }
-  return true
+  return isBusy
 }
 
 /** Lanes of the executors that may send: those with enough money and no transaction that is blocked. */
@@ -96,7 +103,7 @@ async function sendingLanes(
     if (state.balance < definition.executorMinBalance) return []
     const own = open.filter(({ executor }) => executor === address)
     // A node keeps few transactions of one account should the promises be broken.
-    if (own.length >= MOST_PROMISED * definition.maxBundlesPerExecutor) return []
+    if (own.length >= mostOpen(definition)) return []
     return [{ signer, state, open: own, inFlight: own.filter(isInFlight).length }]
   })
 }
