@@ -1,4 +1,4 @@
-import { type Address, type Hex, parseEther } from 'viem'
+import { type Address, encodeFunctionData, type Hex, parseAbi, parseEther } from 'viem'
 import { describe, expect, test } from 'vitest'
 import { PreVerificationGasTooLowError } from '../../src/base/errors/operationErrors.js'
 import { PurserError } from '../../src/base/errors/purserError.js'
@@ -139,5 +139,48 @@ test('v0.6: what no bundle would take, as its prefund covers the least tip no mo
     expect(outcomes.included).toBeGreaterThan(0)
   } finally {
     await bundling.stop()
+  }
+})
+
+test('LIM-050: contexts of two staked paymasters that exceed what a bundle may hold go in two bundles', async () => {
+  const world = await openWorld(postgres().database, {
+    versions: ['0.8'],
+    definition: { rules: 'full', maxBundleWait: 0 },
+  })
+  try {
+    const chain = world.at('0.8')
+    const { address } = chain.entryPoint
+    const data = encodeFunctionData({
+      abi: parseAbi(['function addStake(uint32 delay) payable']),
+      functionName: 'addStake',
+      args: [86_400],
+    })
+    const hashes: Hex[] = []
+    for (const contextSize of [40_000, 40_000, 10_000]) {
+      const paymaster = await placeEntity(chain, ++entities, { contextSize, idles: true })
+      await chain.deposit(paymaster, parseEther('1'))
+      await world.anvil.request('anvil_impersonateAccount', [paymaster])
+      await world.tester.setBalance({ address: paymaster, value: parseEther('2') })
+      await world.anvil.send({ from: paymaster, to: address, data, value: '0xde0b6b3a7640000' })
+      const sender = await placeEntity(chain, ++entities, { idles: true })
+      const draft = { ...entityOperation(sender, '0xffffffff', paymaster), ...unsetGas }
+      const estimate = await world.estimate(chain.entryPoint, draft)
+      // It pays for every copy, and has gas for its validation, whatever contexts are in its bundle.
+      const paid = {
+        maxFeePerGas: estimate.maxFeePerGas * 2n,
+        preVerificationGas: estimate.preVerificationGas * 4n,
+        paymasterVerificationGasLimit: estimate.verificationGasLimit * 4n,
+        verificationGasLimit: estimate.verificationGasLimit * 4n,
+      }
+      hashes.push(await world.admit(complete(draft, { ...estimate, ...paid }), chain.entryPoint))
+    }
+    await world.settle()
+    const receipts = await Promise.all(hashes.map((hash) => world.receipt(hash)))
+    expect(receipts.map(({ success }) => success)).toEqual([true, true, true])
+    const bundles = receipts.map(({ receipt }) => receipt.transactionHash)
+    expect(bundles[1]).not.toBe(bundles[0])
+    expect(new Set(bundles).size).toBe(2)
+  } finally {
+    await world.stop()
   }
 })
