@@ -45,6 +45,11 @@ export function payerName(chainId: number, paymaster: string): string {
   return tank === undefined ? shortOf(paymaster) : `${appName(tank.appId)}'s ${tank.kind} tank`
 }
 
+/** The payer of an operation without a paymaster: nobody but the operator includes one without fees (mode `native`). */
+export function payerWithoutPaymaster(maxCost: string): string {
+  return maxCost === '0' ? 'operator' : 'sender'
+}
+
 /** The sign of the chain's coin: Ξ for ether. */
 export function coinOf(chainId: number): string {
   const symbol = chains.value.get(chainId)?.coin.symbol ?? 'ETH'

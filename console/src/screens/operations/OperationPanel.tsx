@@ -1,5 +1,11 @@
 import { useChanges } from '../../api/changes.js'
-import { appName, chainName, explorerUrl, payerName } from '../../api/names.js'
+import {
+  appName,
+  chainName,
+  explorerUrl,
+  payerName,
+  payerWithoutPaymaster,
+} from '../../api/names.js'
 import { useQuery } from '../../api/query.js'
 import { mayAct } from '../../api/role.js'
 import type { Advice, OperationDetail } from '../../api/shapes.js'
@@ -91,16 +97,18 @@ function Detail({ detail, onChanged }: DetailProps) {
         <Facts>
           <Fact name="Cost">
             {detail.actualCost !== null && <Amount chainId={chainId} wei={detail.actualCost} />}{' '}
-            <span class="muted">
-              <Amount chainId={chainId} wei={detail.maxCost} isMost />
-            </span>
+            {detail.maxCost !== '0' && (
+              <span class="muted">
+                <Amount chainId={chainId} wei={detail.maxCost} isMost />
+              </span>
+            )}
           </Fact>
           {detail.attribution !== null && (
             <Fact name="Attributed to">{detail.attribution.codes.join(', ')}</Fact>
           )}
           <Fact name="Paid by">
             {detail.paymaster === null ? (
-              'the sender'
+              `the ${payerWithoutPaymaster(detail.maxCost)}`
             ) : (
               <Hex
                 value={detail.paymaster}

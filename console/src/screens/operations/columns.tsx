@@ -1,4 +1,4 @@
-import { appName, chainName, payerName } from '../../api/names.js'
+import { appName, chainName, payerName, payerWithoutPaymaster } from '../../api/names.js'
 import type { Decision, Operation, Refusal } from '../../api/shapes.js'
 import { Age } from '../../parts/Age.js'
 import { Amount } from '../../parts/Amount.js'
@@ -26,9 +26,9 @@ export const operationColumns: readonly Column<Operation>[] = [
   {
     name: 'Paid by',
     shown: 'widest',
-    cell: ({ chainId, paymaster }) =>
+    cell: ({ chainId, paymaster, maxCost }) =>
       paymaster === null ? (
-        'sender'
+        payerWithoutPaymaster(maxCost)
       ) : (
         <span title={paymaster}>{payerName(chainId, paymaster)}</span>
       ),
@@ -37,9 +37,12 @@ export const operationColumns: readonly Column<Operation>[] = [
     name: 'Cost',
     shown: 'always',
     isNumber: true,
-    cell: ({ chainId, actualCost, maxCost }) => (
-      <Amount chainId={chainId} wei={actualCost ?? maxCost} isMost={actualCost === null} />
-    ),
+    cell: ({ chainId, actualCost, maxCost }) =>
+      actualCost === null && maxCost === '0' ? (
+        '–'
+      ) : (
+        <Amount chainId={chainId} wei={actualCost ?? maxCost} isMost={actualCost === null} />
+      ),
   },
   { name: 'Took', shown: 'widest', isNumber: true, cell: tookOf },
 ]
