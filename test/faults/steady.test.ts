@@ -24,7 +24,7 @@ const isFull = process.env.PURSER_FAULTS === 'full'
 const minutes = Number(process.env.PURSER_STEADY_MINUTES ?? 30)
 const perSecond = Number(process.env.PURSER_STEADY_RATE ?? 70)
 /** Each has an operation in flight or a few, and none waits for another: every one has a nonce key of its own. */
-const ACCOUNTS = 240
+const ACCOUNTS = 480
 const MEGABYTE = 2 ** 20
 /** Milliseconds between two looks. */
 const LOOK = (minutes * 60_000) / 60

@@ -13,6 +13,9 @@ const event = parseAbiItem(
 )
 const balanceOf = parseAbi(['function balanceOf(address) view returns (uint256)'])
 
+/** Blocks whose logs are read at once. */
+const LOG_PAGE = 1_000n
+
 /** One inclusion as the chain's log and as our books have it. */
 type Entry = {
   readonly hash: Hex
@@ -28,7 +31,13 @@ type Entry = {
 async function ofChain(info: DevInfo): Promise<Entry[]> {
   const client = createPublicClient({ chain: foundry, transport: http(info.rpcUrl) })
   const address = info.entryPoints['0.6'] as Address
-  const logs = await client.getLogs({ address, event, fromBlock: 0n, strict: true })
+  const head = await client.getBlockNumber({ cacheTime: 0 })
+  const logs = []
+  // In pages: those of half an hour are 100 MB.
+  for (let fromBlock = 0n; fromBlock <= head; fromBlock += LOG_PAGE) {
+    const toBlock = fromBlock + LOG_PAGE - 1n
+    logs.push(...(await client.getLogs({ address, event, fromBlock, toBlock, strict: true })))
+  }
   return logs.map(({ args, transactionHash, blockNumber, blockHash, logIndex }) => ({
     hash: args.userOpHash,
     transactionHash,
