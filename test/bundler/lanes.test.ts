@@ -5,6 +5,7 @@ import { openBundles } from '../../src/bundler/outbox/bundles.js'
 import { abandonBundle } from '../../src/bundler/outbox/outbox.js'
 import { followChain } from '../../src/bundler/send/followChain.js'
 import { sendBundles } from '../../src/bundler/send/sendBundles.js'
+import { adviseFees } from '../../src/chain/fees.js'
 import type { ChainDefinition } from '../../src/chain/definition/chainDefinition.js'
 import type { ExecutorTransaction } from '../../src/chain/signing/executorTransaction.js'
 import { requestCancellation } from '../../src/mempool/pool/successors.js'
@@ -116,6 +117,20 @@ describe('an executor with several bundles in flight', () => {
     await chain.roundAs({ maxBundleGas: 700_000n })
     expect((await open()).map(({ operationCount }) => operationCount)).toEqual([1, 1, 1])
     expect((await states(hashes)).filter((state) => state === 'pooled')).toHaveLength(1)
+    await land()
+  })
+
+  test('sends what pays less behind what pays more, at the same head', async () => {
+    await start()
+    await prepare(2)
+    const { standard } = await adviseFees(chain.chain.node, await chain.heads.refresh(), {})
+    const { maxFeePerGas } = standard
+    const usual = standard.maxPriorityFeePerGas
+    const more = await admit({ maxFeePerGas: maxFeePerGas * 4n, maxPriorityFeePerGas: usual * 2n })
+    const less = await admit({ maxFeePerGas, maxPriorityFeePerGas: (usual * 3n) / 5n })
+    await chain.round()
+    expect(await states([more, less])).toEqual(['bundled', 'bundled'])
+    expect((await open()).map(({ operationCount }) => operationCount)).toEqual([1, 1])
     await land()
   })
 

@@ -44,7 +44,7 @@ export type BundleDraft = {
   readonly dataReserve: bigint
   /** The times at which its operations were received. */
   readonly receivedAt: readonly Date[]
-  /** Others may wait that could not share it: it has more than half of what a bundle may have, or some were left out. */
+  /** Others of its EntryPoint wait: it has more than half of what a bundle may have, or some were left out. */
   readonly leavesOthers: boolean
 }
 
@@ -91,7 +91,7 @@ export async function assembleBundle(
   let target: Fees = standard
   for (;;) {
     // (1) Select the pooled operations that pay most for their gas, as far as reputation permits
-    const selected = await selectPooled(context, assembly, { target, leastTip })
+    const { selected, passedOver } = await selectPooled(context, assembly, { target, leastTip })
     if (selected.length === 0 || !(await hasReached(context, assembly))) return undefined
 
     // (2) Leave out those that do not repay their data now, or whose EIP-7702 authorization has to wait
@@ -149,6 +149,7 @@ export async function assembleBundle(
         dataReserve: charged?.reserve ?? 0n,
         receivedAt: kept.map(({ receivedAt }) => receivedAt),
         leavesOthers:
+          passedOver > 0 ||
           kept.length < selected.length ||
           2n * gas > mostBundleGas(entryPoint, definition.maxBundleGas) ||
           data.length - 2 > definition.maxBundleBytes ||
@@ -171,12 +172,15 @@ export async function assembleBundle(
   }
 }
 
-/** The best of the pooled operations that reputation permits; those of banned entities are dropped. */
+/**
+ * The best of the pooled operations that reputation permits, and the number of the others, which pay less or do not fit;
+ * those of banned entities are dropped.
+ */
 async function selectPooled(
   context: BundlingContext,
   { head, entryPoint, waiting, creationGas }: Assembly & Payee,
   { target, leastTip }: Pick<Selection, 'target' | 'leastTip'>,
-): Promise<readonly StoredOperation[]> {
+): Promise<{ readonly selected: readonly StoredOperation[]; readonly passedOver: number }> {
   const { database, definition, rules } = context
   const { chainId, maxBundleGas, maxBundleBytes } = definition
   const { baseFee } = head
@@ -195,7 +199,7 @@ async function selectPooled(
     await dropFromPool(context, drops)
     candidates = allowed
   }
-  return selectOperations(candidates, {
+  const selected = selectOperations(candidates, {
     entryPoint,
     baseFee,
     target,
@@ -206,6 +210,7 @@ async function selectPooled(
       operations: OPERATION_LIMIT,
     },
   })
+  return { selected, passedOver: candidates.length - selected.length }
 }
 
 /** The fees with another tip; the most that they pay for the base fee stays. */

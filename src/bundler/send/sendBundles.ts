@@ -25,9 +25,9 @@ type Turn = {
   /** A counter that rotates the EntryPoints. */
   readonly turn: number
   /**
-   * Whether the head is new. Then each executor sends one bundle more, and another one where operations could not share it, up to
-   * `maxBundlesPerExecutor` in flight; between heads only idle ones send. So operations which come in meanwhile share
-   * a bundle.
+   * Whether the head is new. Then each executor sends one bundle more, and others while operations are left that waited
+   * before and could not share one, up to `maxBundlesPerExecutor` in flight; between heads only idle ones send. So
+   * operations which come in meanwhile share a bundle.
    */
   readonly freshHead: boolean
   /** The newest head, for the fees and the state of each bundle; absent = the one that was followed. */
@@ -42,6 +42,8 @@ type SendingLane = {
   readonly open: readonly OpenBundle[]
   /** Of them, those that no sequencer has promised to include. */
   readonly inFlight: number
+  /** Whether it has sent a bundle in this round. */
+  readonly hasSent: boolean
 }
 
 /**
@@ -58,10 +60,12 @@ export async function sendBundles(
   const start = turn % entryPoints.length
   const addresses = entryPoints.map(({ address }) => address)
   const pooled = await pooledEntryPoints(context.database, definition.chainId, addresses)
-  const rotated = [...entryPoints.slice(start), ...entryPoints.slice(0, start)].filter(
+  let rotated = [...entryPoints.slice(start), ...entryPoints.slice(0, start)].filter(
     ({ address }) => pooled.has(address),
   )
   if (rotated.length === 0) return false
+  /** EntryPoints with operations that waited before the round and are in no bundle of it. */
+  const left = new Set(rotated)
   const waiting = new Set<Hex>()
   let lanes = await sendingLanes(context, followed)
   let isBusy = lanes.some(({ inFlight }) => inFlight > 0)
@@ -73,14 +77,19 @@ export async function sendBundles(
         next.push(lane)
         continue
       }
+      const allowed = lane.hasSent ? rotated.filter((each) => left.has(each)) : rotated
+      if (allowed.length === 0) continue
       if (isOver()) return false
-      const sent = await trySend(context, newestHead(), lane, rotated, waiting)
+      const sent = await trySend(context, newestHead(), lane, allowed, waiting)
       if (sent === 'nothing') return false
       if (sent === 'stopped') continue
       isBusy = true
+      const { entryPoint } = sent
+      rotated = [...rotated.filter((each) => each !== entryPoint), entryPoint]
+      if (!sent.leavesOthers) left.delete(entryPoint)
       const open = [...lane.open, sent.bundle]
-      if (sent.leavesOthers && open.length < mostOpen(definition))
-        next.push({ ...lane, open, inFlight: inFlight + 1 })
+      if (open.length < mostOpen(definition))
+        next.push({ ...lane, open, inFlight: inFlight + 1, hasSent: true })
     }
     lanes = next
   }
@@ -104,7 +113,8 @@ async function sendingLanes(
     const own = open.filter(({ executor }) => executor === address)
     // A node keeps few transactions of one account should the promises be broken.
     if (own.length >= mostOpen(definition)) return []
-    return [{ signer, state, open: own, inFlight: own.filter(isInFlight).length }]
+    const inFlight = own.filter(isInFlight).length
+    return [{ signer, state, open: own, inFlight, hasSent: false }]
   })
 }
 
@@ -114,7 +124,7 @@ const cannot = {
   pay: 'the executor cannot pay for another bundle',
 }
 
-type Sent = Pick<BundleDraft, 'leavesOthers'> & { readonly bundle: OpenBundle }
+type Sent = Pick<BundleDraft, 'entryPoint' | 'leavesOthers'> & { readonly bundle: OpenBundle }
 
 /** The bundle that was sent; `nothing` when no operation can go, `stopped` when this executor cannot send. */
 async function trySend(
@@ -165,7 +175,7 @@ async function sendBundle(
       context.sizeWatch?.note(entryPoint.address, draft.receivedAt)
       const facts = { bundleId: bundle.id, executor, nonce: bundle.nonce }
       context.logger.info({ ...facts, ops: hashes, gas, ...fees }, 'bundle signed')
-      return isTaken(await send(context, bundle)) ? { bundle, leavesOthers } : 'stopped'
+      return isTaken(await send(context, bundle)) ? { bundle, entryPoint, leavesOthers } : 'stopped'
     }
   }
   return 'nothing'
