@@ -42,6 +42,7 @@ function nextAdmission(appId: string): Admission {
     hash,
     entryPoint,
     appId,
+    keyId: undefined,
     operation,
     prefund: 1n,
     assuredPrice: operation.maxFeePerGas,

@@ -1,4 +1,5 @@
 import type { Context } from 'hono'
+import { plain } from '../base/bigints.js'
 import {
   InvalidFieldError,
   NotFoundError,
@@ -9,7 +10,7 @@ import type { AdminCaller, Route, RouteConnection } from '../tenants/route.js'
 import { authenticateAdmin, cookieOf, isStillLetIn, visitorOf } from './admin/authenticate.js'
 import { openApi } from './admin/openApi.js'
 import { routes } from './admin/routeTable.js'
-import { findOwnApp, plain, runRoute } from './admin/runRoute.js'
+import { findOwnApp, runRoute } from './admin/runRoute.js'
 import type { AdminContext } from './adminContext.js'
 import type { Env, Mount } from './createApp.js'
 import { parseJson, readBody } from './readBody.js'

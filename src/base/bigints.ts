@@ -21,3 +21,14 @@ export function sum(values: readonly bigint[]): bigint {
 export function compareBigints(a: bigint, b: bigint): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
+
+/** JSON with bigints as decimal text. */
+export function decimalJson(value: unknown, indent?: number): string {
+  const decimal = (_: string, item: unknown) => (typeof item === 'bigint' ? String(item) : item)
+  return JSON.stringify(value, decimal, indent)
+}
+
+/** The value as JSON has it: bigints as decimal text, times as ISO text. */
+export function plain(value: unknown): unknown {
+  return JSON.parse(decimalJson(value))
+}

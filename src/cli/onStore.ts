@@ -7,18 +7,19 @@ import { configOf, withOptions } from './optionFlags.js'
 /** The flags of a command by name, as text. */
 export type Flags = Readonly<Record<string, string | undefined>>
 
-type StoreAction = (invocation: {
+/** A call of a command on the opened store. */
+export type Invocation = {
   readonly store: CommandStore
   readonly config: Config
   readonly flags: Flags
   /** The command's argument, where it has one. */
   readonly id: string
-}) => Promise<void>
+}
 
 /** Gives a command the settings of the store, and others, and runs it on the opened store. */
 export function onStore(
   command: Command,
-  run: StoreAction,
+  run: (invocation: Invocation) => Promise<void>,
   others: readonly OptionName[] = [],
 ): Command {
   const settings: readonly OptionName[] = [

@@ -9,10 +9,10 @@ import { resolveKey } from '../config/resolveKey.js'
 import { warnOfSecret } from './optionFlags.js'
 
 /** A name for people; one that spans lines would break the lists. */
-export function parseName(text = '', flag = '--name'): string {
+export function parseName(text: string): string {
   const name = text.trim()
   if (name === '' || name.length > 100 || /[\p{Cc}\p{Zl}\p{Zp}]/u.test(name))
-    throw new ConfigError(`${flag} must have 1 to 100 printable characters.`)
+    throw new ConfigError(`--name must have 1 to 100 printable characters.`)
   return name
 }
 
@@ -28,13 +28,6 @@ export function parseBound(text: string): bigint {
   if (!/^\d{1,12}(\.\d{1,18})?$/.test(text))
     throw new ConfigError('--below must be a number of ether, e.g. 0.5, or 0 for never.')
   return parseEther(text)
-}
-
-/** Whole days; 0 = none */
-export function parseDays(text: string): number {
-  if (!/^\d{1,4}$/.test(text))
-    throw new ConfigError('--days must be a whole number of days, or 0 for never.')
-  return Number(text)
 }
 
 /** A private key, or where one is as JSON, given itself or by what holds it; the error never shows it. */

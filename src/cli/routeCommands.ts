@@ -10,7 +10,7 @@ import type { Database } from '../db/database.js'
 import { findAccount } from '../tenants/accounts.js'
 import type { Route } from '../tenants/route.js'
 import { commandActor } from './commandActor.js'
-import { type Flags, onStore } from './onStore.js'
+import { type Flags, type Invocation, onStore } from './onStore.js'
 import { type CommandStore, placeOf } from './openStore.js'
 import { printAnswer } from './printAnswer.js'
 import { requireApp, unknownObject } from './requireApp.js'
@@ -30,7 +30,7 @@ type CommandTerms = {
   readonly columns?: string
   /** An item of a list as a row, where names do not say it. */
   readonly row?: (item: never) => object
-  readonly print?: (answer: never, config: Config) => void
+  readonly print?: (answer: never, invocation: Invocation) => void | Promise<void>
 }
 
 /** The commands of a group: how each differs from its route, and what all of them need. */
@@ -41,7 +41,7 @@ export type GroupTerms = {
   /** The app of an object, for commands that need not name it. */
   readonly appOf?: (database: Database, id: string) => Promise<string | undefined>
   /** Further parts of the service that the routes work on. */
-  readonly parts?: (store: CommandStore, config: Config) => Partial<AdminContext>
+  readonly parts?: (store: CommandStore, config: Config, flags: Flags) => Partial<AdminContext>
 }
 
 /**
@@ -81,7 +81,8 @@ function defineRoute(group: Command, route: Route, name: string, terms: GroupTer
   if (terms.isOfAccount && !has('--app')) command.option('--app <id>', 'in place of --account')
   command.option('--json', 'print the response of the admin API as JSON')
 
-  const run: Parameters<typeof onStore>[1] = async ({ store, config, flags, id }) => {
+  const run = async (invocation: Invocation) => {
+    const { store, config, flags, id } = invocation
     const { database } = store
     const needsAccount = terms.isOfAccount ?? route.method === 'POST'
     const accountId = isOfAccount ? await accountOf(database, flags, needsAccount) : undefined
@@ -100,12 +101,12 @@ function defineRoute(group: Command, route: Route, name: string, terms: GroupTer
       },
     }
     const caller = { accountId, actor: commandActor(), user: undefined }
-    const context = { database, ...terms.parts?.(store, config) }
+    const context = { database, ...terms.parts?.(store, config, flags) }
     const answer = await runRoute(route, caller, asked, { context }).catch((error) => {
       throw explained(error, [...query, ...body], { ...flags, [subject ?? '']: id }, group.name())
     })
     if (flags.json !== undefined) console.log(JSON.stringify(answer, undefined, 2))
-    else if (own.print !== undefined) own.print(answer as never, config)
+    else if (own.print !== undefined) await own.print(answer as never, invocation)
     else {
       printAnswer(answer as Members, { ...own, group: group.name(), command: name, id })
       // Nothing found is often the wrong database. A script needs no such hint.
@@ -121,7 +122,8 @@ function defineRoute(group: Command, route: Route, name: string, terms: GroupTer
 function paramsOf({ path }: Route, group: string) {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
   const last = names.at(-1)
-  const subject = last === 'appId' && group !== 'app' ? undefined : last
+  const isPlace = last === 'chainId' || (last === 'appId' && group !== 'app')
+  const subject = isPlace ? undefined : last
   return { subject, others: names.filter((name) => name !== subject) }
 }
 
@@ -233,6 +235,9 @@ const flagNames: Readonly<Record<string, string>> = {
   allowedIps: 'ips',
   onlyFailed: 'failed',
   before: 'after',
+  wei: 'amount',
+  alertWei: 'below',
+  alertDays: 'days',
 }
 
 /** The help of members that their name and schema do not explain. */
@@ -257,6 +262,10 @@ const helps: Readonly<Record<string, string>> = {
   onlyFailed: 'only those whose delivery was given up',
   eventId: 'only this one',
   hash: 'prefix of its hash',
+  wei: 'how much, in whole coins of the chain; negative to take it back',
+  reference: 'such as an invoice number; it counts once',
+  alertWei: 'amount in whole coins of the chain',
+  alertDays: 'days of use at the rate of the last week',
   abi: 'JSON as compilers write it, or one function or error on each line; empty for none',
 }
 

@@ -17,7 +17,6 @@ export const KECCAK_WORD = 6
 export const INITCODE_WORD = 2
 
 /** Transactions. */
-export const BLOB = 131_072
 /** EIP-3529: a refund is at most the gas used divided by this. */
 export const REFUND_QUOTIENT = 5
 

@@ -10,7 +10,6 @@ import {
   encodeTokenData,
   type Permit,
   parseTokenData,
-  stubTokenData,
   type TokenQuote,
   tokenPaymentHash,
 } from './tokenData.js'
@@ -29,10 +28,6 @@ const plain: TokenQuote = {
 const data = quote.chain((terms) =>
   fc.record({ quote: fc.constant(terms), signature, permit: permitFor(terms) }),
 )
-
-function sizeOf(hex: Hex): number {
-  return hex.length / 2 - 1
-}
 
 describe('the data of a token tank', () => {
   test('is parsed to what it was encoded from', () =>
@@ -72,16 +67,6 @@ describe('the data of a token tank', () => {
     ]
     expect(encoded).toBe(`0x${expected.join('')}`)
   })
-
-  test('is as long as its stub', () =>
-    fc.assert(
-      fc.property(data, (given) => {
-        const stub = stubTokenData(given.quote)
-        expect(sizeOf(stub)).toBe(sizeOf(encodeTokenData(given)))
-        expect(sizeOf(stub)).toBe(given.quote.mode === 'permit' ? 287 : 158)
-        expect(parseTokenData(stub)?.quote).toEqual(given.quote)
-      }),
-    ))
 
   test('of another length or mode is none', () =>
     fc.assert(

@@ -50,13 +50,6 @@ const QUOTE_END = 2 + 2 * 81
 const SIGNED_END = QUOTE_END + 2 * 77
 const PERMIT_END = SIGNED_END + 2 * 129
 
-/** A permit of no key, as long as a real one and without a zero byte. */
-const stubPermit: Permit = {
-  value: 2n ** 256n - 1n,
-  deadline: 2n ** 256n - 1n,
-  signature: stubSignature,
-}
-
 /**
  * The paymasterData of a token tank, the same for every EntryPoint version: mode(1) | token(20) |
  * rate(32) | markup(4) | postOpGas(4) | treasury(20) | validUntil(6) | validAfter(6) |
@@ -75,17 +68,6 @@ export function encodeTokenData({ quote, signature, permit }: TokenData): Hex {
     unsigned(quote.postOpGas, 4, 'postOpGas') +
     digits(quote.treasury)
   return `0x${mode}${terms}${digits(encodeTankData(quote, signature))}${permitDigits(permit)}`
-}
-
-/**
- * The data before signer and sender have signed: of the same length, with bytes that cost the most.
- */
-export function stubTokenData(quote: TokenQuote): Hex {
-  return encodeTokenData({
-    quote,
-    signature: stubSignature,
-    permit: quote.mode === 'permit' ? stubPermit : undefined,
-  })
 }
 
 /** The reverse of encodeTokenData; undefined for a mode or length that the tank would refuse. */

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { Address, Hex } from 'viem'
+import { plain } from '../base/bigints.js'
 import { Lru } from '../base/lru.js'
 import type { ChainMetrics } from '../base/metrics/metrics.js'
 import type { NodeClient } from '../chain/nodeClient.js'
@@ -51,7 +52,7 @@ export function createNodeWatch(context: NodeWatchContext) {
         ? await compareAgain(entryPoint, op, override)
         : { comparison: first, blockHash: validation.observed.blockHash }
     count(comparison.outcome)
-    const place = { entryPoint: entryPoint.address, operation: toJson(op), override, blockHash }
+    const place = { entryPoint: entryPoint.address, operation: plain(op), override, blockHash }
     if (comparison.outcome === 'differs') {
       logger.error({ ...place, ...comparison }, 'our EVM DIFFERS from the node')
       quarantine.differs(entryPoint.address, validation.observed.codeHashes)
@@ -117,13 +118,6 @@ function isRecorded(validation: Validation): validation is RecordedValidation {
 export function isSampled(encoded: Hex, share: number): boolean {
   const hash = keccak(fromHex(encoded))
   return new DataView(hash.buffer, hash.byteOffset).getUint32(0) < share * 2 ** 32
-}
-
-/** The operation with decimal strings for its bigints, as JSON can hold it. */
-function toJson(op: Operation): unknown {
-  return JSON.parse(
-    JSON.stringify(op, (_, value) => (typeof value === 'bigint' ? `${value}` : value)),
-  )
 }
 
 /** Whether the node answers the same as our EVM; `ours` and `node` in words, for the log. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Insertable, type Selectable, sql } from 'kysely'
+import { plain } from '../base/bigints.js'
 import { RateLimitError } from '../base/errors/limitErrors.js'
 import type { Database, Transaction } from '../db/database.js'
 import { inTransaction } from '../db/inTransaction.js'
@@ -102,8 +103,8 @@ async function append(trx: Transaction, actor: Actor, entry: AuditEntry): Promis
     object_id: entry.objectId,
     account_id: accountId,
     app_id: entry.appId,
-    before: plain(entry.before),
-    after: plain(entry.after),
+    before: plain(entry.before ?? null),
+    after: plain(entry.after ?? null),
   }
   await trx
     .insertInto('audit_log')
@@ -154,15 +155,6 @@ function sorted(value: unknown): unknown {
   if (value === null || typeof value !== 'object') return value
   const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
   return Object.fromEntries(members.map(([name, member]) => [name, sorted(member)]))
-}
-
-/** The value as JSON: dates as ISO text, wei as decimal text. */
-function plain(value: unknown): unknown {
-  return value === undefined
-    ? null
-    : JSON.parse(
-        JSON.stringify(value, (_name, item) => (typeof item === 'bigint' ? String(item) : item)),
-      )
 }
 
 /** Conditions that an entry must all fulfil. */

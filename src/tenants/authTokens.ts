@@ -23,7 +23,7 @@ const authToken = z.object({
   lastUsedAt: time.nullable(),
 })
 
-const authTokens = resource({
+export const authTokens = resource({
   name: 'token',
   table: 'auth_tokens',
   shown: authToken.extend({ accountId: id }),

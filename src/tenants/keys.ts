@@ -129,7 +129,7 @@ async function insertKey(
 ): Promise<ShownKey | undefined> {
   const apiKey = generateApiKey()
   const secret = { hash: hashCredential(apiKey), last4: apiKey.slice(-4) }
-  const key = await insertRow(change, keys, { ...columns, ...secret }, { action })
+  const key = await insertRow(change, keys, { ...columns, ...secret }, action)
   return key && { key, apiKey }
 }
 

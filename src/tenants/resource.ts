@@ -146,18 +146,18 @@ export async function insertRow<Name extends Table, Shown extends z.ZodObject>(
   { trx, record }: AuditChange,
   kind: Resource<Name, Shown>,
   values: OrSql<Insertable<Schema[Name]>>,
-  { action = 'create', most = kind.limit?.most }: { action?: string; most?: number } = {},
+  action = 'create',
 ): Promise<Row<Shown> | undefined> {
   const { limit } = kind
   const column = `${limit?.of}_id`
   const owner = (values as Readonly<Record<string, unknown>>)[column]
-  if (limit !== undefined && most !== undefined && owner !== null) {
+  if (limit !== undefined && owner !== null) {
     if (!(await lockOwner(trx, limit.of, String(owner)))) return undefined
     const { rows } = await sql<{ count: number }>`select count(*)::integer as count
       from ${sql.table(kind.table)}
       where ${sql.ref(column)} = ${owner} and ${limit.counted ?? sql`true`}`.execute(trx)
-    if (rows[0] !== undefined && rows[0].count >= most)
-      throw new TenantLimitError(limit.of, most, limit.noun)
+    if (rows[0] !== undefined && rows[0].count >= limit.most)
+      throw new TenantLimitError(limit.of, limit.most, limit.noun)
   }
   const columns = Object.keys(values).map((column) => sql.ref(column))
   const { rows } = await sql<Stored<Name>>`insert into ${sql.table(kind.table)}

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { Address, Hex } from 'viem'
+import type { Hex } from 'viem'
 import type { z } from 'zod'
 import { InvalidFieldError } from '../base/errors/restErrors.js'
 import type { Role } from '../base/vocabulary.js'
@@ -45,8 +45,10 @@ export type SessionCookie = {
 
 /** The parameters of a path by name. */
 type Params<Name> = Name extends `${string}{${infer Param}}${infer Rest}`
-  ? { readonly [Each in Param]: Each extends 'chainId' ? number : string } & Params<Rest>
+  ? { readonly [Each in Param]: ParamOf<Each> } & Params<Rest>
   : unknown
+
+type ParamOf<Name> = Name extends 'chainId' ? number : Name extends 'userOpHash' ? Hex : string
 
 type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
 
@@ -195,16 +197,4 @@ export function cursorNumber(before: string | undefined): string | undefined {
   if (before !== undefined && !/^\d{1,18}$/.test(before))
     throw new InvalidFieldError('before', 'must be the `next` of an earlier answer')
   return before
-}
-
-/** A time of a query as a Date. */
-export function dateOf(text: string | undefined): Date | undefined {
-  return text === undefined ? undefined : new Date(text)
-}
-
-/** An address or a hash as the database has it. */
-export function lower<Text extends Address | Hex = Address>(
-  text: string | undefined,
-): Text | undefined {
-  return text?.toLowerCase() as Text | undefined
 }

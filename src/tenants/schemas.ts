@@ -1,8 +1,11 @@
+import type { Address, Hex } from 'viem'
 import { z } from 'zod'
 import { roles } from '../base/vocabulary.js'
 
 export const id = z.uuid()
 export const time = z.iso.datetime().brand<'time'>()
+/** A time of a request. */
+export const date = time.transform((text) => new Date(text))
 /** When a credential ends. */
 export const end = time
   .refine((text) => Date.parse(text) > Date.now(), 'must be in the future')
@@ -10,6 +13,9 @@ export const end = time
 export const wei = z.string().regex(/^\d{1,78}$/, 'must be wei as a decimal number')
 export const hash = z.string().regex(/^0x[0-9a-fA-F]{64}$/, 'must be a hash')
 export const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address')
+/** Those of a request, as the database has them. */
+export const lowerHash = hash.transform((text) => text.toLowerCase() as Hex)
+export const lowerAddress = address.transform((text) => text.toLowerCase() as Address)
 
 /** A value of the schema as the database has it: times are dates. */
 export type Row<Schema extends z.ZodType> = Inside<z.output<Schema>>
@@ -37,7 +43,7 @@ export const chainId = z.coerce.number<number>().int().min(1).max(Number.MAX_SAF
 /** The parameters of paths that are no UUID. */
 const params: Readonly<Record<string, z.ZodType>> = {
   chainId,
-  userOpHash: hash,
+  userOpHash: lowerHash,
   bundleId: z.string().regex(/^\d{1,18}$/),
 }
 

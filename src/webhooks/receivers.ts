@@ -29,10 +29,9 @@ export type WebhooksContext = {
   readonly guard: NetworkGuard
   /** The actor that the audit log names. */
   readonly actor: Actor
-  readonly maxPerApp?: number
 }
 
-/** The most receivers of a kind that an app may have, where the configuration says nothing else. */
+/** The most receivers of a kind that an app may have. */
 export const MAX_PER_APP = 5
 
 /**
@@ -41,7 +40,7 @@ export const MAX_PER_APP = 5
  */
 export function createReceivers<Table extends ReceiverTable, Shown extends z.ZodObject>(
   kind: Resource<Table, Shown>,
-  { database, masterKey, actor, maxPerApp = MAX_PER_APP }: WebhooksContext,
+  { database, masterKey, actor }: WebhooksContext,
 ) {
   // Of a table that is a type's parameter, the compiler knows no columns.
   const where = (appId: string, id: string) =>
@@ -54,7 +53,7 @@ export function createReceivers<Table extends ReceiverTable, Shown extends z.Zod
       const signingSecret = newSecret()
       const values: object = { ...columns, app_id: appId, secret: seal(signingSecret) }
       const receiver = await audited(database, actor, (change) =>
-        insertRow(change, kind, values as Insertable<Schema[Table]>, { most: maxPerApp }),
+        insertRow(change, kind, values as Insertable<Schema[Table]>),
       )
       if (receiver === undefined) throw new NotFoundError('App')
       return { receiver, signingSecret }

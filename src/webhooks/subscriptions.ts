@@ -7,8 +7,17 @@ import { camelCased } from '../db/camelCased.js'
 import type { Database } from '../db/database.js'
 import { type Actor, audited } from '../tenants/audit.js'
 import { changeRow, findRow, resource } from '../tenants/resource.js'
-import { cursorNumber, dateOf, routesOn } from '../tenants/route.js'
-import { done, id, listOf, pageOf, pageQuery, signingSecret, time } from '../tenants/schemas.js'
+import { cursorNumber, routesOn } from '../tenants/route.js'
+import {
+  date,
+  done,
+  id,
+  listOf,
+  pageOf,
+  pageQuery,
+  signingSecret,
+  time,
+} from '../tenants/schemas.js'
 import { listDeliveries, type Replay, replayDeliveries } from './deliveries.js'
 import { createReceivers, MAX_PER_APP, requireCallable, type WebhooksContext } from './receivers.js'
 
@@ -194,15 +203,12 @@ export const subscriptionRoutes = [
     command: 'replay',
     summary: 'Deliver kept events again: one, those since a time, those that were given up, or all',
     role: 'developer',
-    body: z.strictObject({ eventId: id, since: time, onlyFailed: z.boolean() }).partial(),
+    body: z.strictObject({ eventId: id, since: date, onlyFailed: z.boolean() }).partial(),
     answer: z.object({ count: z.int() }),
-    async run(request) {
-      const { context, caller, app, params, body } = request
-      const { eventId, since, onlyFailed = false } = body
-      const which = { eventId, since: dateOf(since), onlyFailed }
+    async run({ context, caller, app, params, body: { eventId, since, onlyFailed = false } }) {
       const count = await context
         .subscriptions(caller.actor)
-        .replay(app.id, params.subscriptionId, which)
+        .replay(app.id, params.subscriptionId, { eventId, since, onlyFailed })
       return count === undefined ? undefined : { count }
     },
   }),

@@ -77,22 +77,6 @@ test('terms are read and parsed once for all requests, and again after a change'
   expect((await loadPolicies(database(), appId)).ofApp).toEqual([])
 })
 
-test('an account has 200 apps, an app 100 keys', async () => {
-  const most = (count: number, run: (i: number) => Promise<unknown>) =>
-    Array.from({ length: count }).reduce<Promise<unknown>>(
-      (before, _, i) => before.then(() => run(i)),
-      Promise.resolve(),
-    )
-  await audited(database(), testActor, async (change) => {
-    await most(199, (i) => createTenantApp(change, accountId, `app ${i}`))
-    await most(100, (i) => createKey(change, appId, { name: `key ${i}` }))
-  })
-  const one = audited(database(), testActor, (change) => createTenantApp(change, accountId, 'more'))
-  await expect(one).rejects.toThrow(/200 apps, the most/)
-  const key = audited(database(), testActor, (change) => createKey(change, appId, { name: 'more' }))
-  await expect(key).rejects.toThrow(/100 keys, the most/)
-})
-
 test('an account makes 1,000 changes a day, then waits; the operator does not', async () => {
   const tenant = { ...testActor, kind: 'account' } as const
   const loop = async (actor: Actor): Promise<void> => {

@@ -3,8 +3,8 @@ import type { SmartAccount, UserOperation } from 'viem/account-abstraction'
 import { foundry } from 'viem/chains'
 import { beforeAll, expect, test } from 'vitest'
 import { funderKey } from '../../src/cli/devnet/devKeys.js'
-import { createFunds } from '../../src/paymaster/funds.js'
 import { withBooks } from '../support/database/books.js'
+import { fundsOn } from '../support/database/fundsOn.js'
 import { result } from '../support/http/jsonRpc.js'
 import { carryPastService } from '../support/service/carryPastService.js'
 import { commandsOn } from '../support/service/cliAnswers.js'
@@ -41,7 +41,7 @@ beforeAll(async () => {
   for (const name of ['first', 'second']) {
     const { appId, apiKey } = await createTenant(dataFolder, name)
     await withBooks(dataFolder, async (database) => {
-      const funds = createFunds({ database, chainId: info.chainId })
+      const funds = fundsOn(database, info.chainId)
       await funds.setMode(appId, 'shared')
       await funds.credit(appId, parseEther('0.5'), 'gift')
     })

@@ -9,11 +9,12 @@ import {
   tokenPostOpGas,
   tokenVerificationGas,
 } from '../../src/paymaster/token/tokenCharge.js'
-import { stubTokenData, type TokenMode, type TokenQuote } from '../../src/paymaster/tokenData.js'
+import type { TokenMode, TokenQuote } from '../../src/paymaster/tokenData.js'
 import { randomRuns } from '../support/runs.js'
 import { signPermit } from '../support/tanks/tokenPermit.js'
 import { approval, runs, useTokenTankChain } from '../support/tanks/tokenTankChain.js'
 import { VERSIONS } from '../support/world/versionChain.js'
+import { stubTokenData } from '../support/tanks/stubTokenData.js'
 
 const TREASURY: Address = '0x000000000000000000000000000000000007e150'
 

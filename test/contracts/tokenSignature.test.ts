@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { Address, Hex } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Operation } from '../../src/erc4337/operation.js'
-import { type Permit, stubTokenData, type TokenQuote } from '../../src/paymaster/tokenData.js'
+import type { Permit, TokenQuote } from '../../src/paymaster/tokenData.js'
 import { signPermit } from '../support/tanks/tokenPermit.js'
 import { entryPointCalls } from '../support/tanks/tokenTankCalls.js'
 import {
@@ -13,6 +13,7 @@ import {
 } from '../support/tanks/tokenTankChain.js'
 import { openGround } from '../support/world/ground.js'
 import { TARGET, VERSIONS } from '../support/world/versionChain.js'
+import { stubTokenData } from '../support/tanks/stubTokenData.js'
 
 const OTHER: Address = '0x0000000000000000000000000000000000000b0b'
 

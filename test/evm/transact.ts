@@ -1,6 +1,5 @@
 import type { Hex } from 'viem'
 import type { BlockEnv } from '../../src/evm/block.js'
-import { BLOB } from '../../src/evm/gasCosts.js'
 import { type IntrinsicGas, intrinsicGas } from '../../src/evm/intrinsicGas.js'
 import { createMachine } from '../../src/evm/machine/createMachine.js'
 import type { EvmContext, Machine } from '../../src/evm/machine/machine.js'
@@ -57,8 +56,11 @@ function gasPriceOf({ baseFee }: BlockEnv, tx: EvmTransaction): bigint {
   return tip < tx.maxPriorityFeePerGas ? tx.maxFeePerGas : baseFee + tx.maxPriorityFeePerGas
 }
 
+/** Of one blob (EIP-4844). */
+const BLOB_GAS = 131_072
+
 function blobGas(tx: EvmTransaction): bigint {
-  return BigInt(BLOB * (tx.blobHashes?.length ?? 0))
+  return BigInt(BLOB_GAS * (tx.blobHashes?.length ?? 0))
 }
 
 /** The reason why a block may not contain this transaction; undefined when it may. */

@@ -57,6 +57,7 @@ function admissionOf(chainId: number, each: Shape): Admission {
       hash,
       entryPoint,
       appId: apps[app]!,
+      keyId: undefined,
       operation,
       prefund,
       assuredPrice: fee,

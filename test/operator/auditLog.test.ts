@@ -1,6 +1,5 @@
 import { Command } from 'commander'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { z } from 'zod'
 import { routes } from '../../src/api/admin/routeTable.js'
 import { addCommands } from '../../src/cli/addCommands.js'
 import { funderKey } from '../../src/cli/devnet/devKeys.js'
@@ -10,8 +9,8 @@ import type { Route } from '../../src/tenants/route.js'
 import { withBooks } from '../support/database/books.js'
 import { fillTenant, type TenantObjects } from '../support/database/fillTenant.js'
 import { storeUser } from '../support/database/storeUser.js'
-import { entryPointNamed } from '../support/http/apiFixtures.js'
 import type { Json } from '../support/http/jsonRpc.js'
+import { leastBody } from '../support/http/leastBody.js'
 import { operatorToken, useAdmin } from '../support/http/useAdmin.js'
 import { commandsOn, labelled } from '../support/service/cliAnswers.js'
 import { devAccount } from '../support/service/devAccount.js'
@@ -55,32 +54,6 @@ describe('the administration API', () => {
     const singular = path.endsWith('/quotas') ? 'app' : kind.replace(/ie$/, 'y')
     return { kind: singular, verb: verbs[method] }
   }
-  /** Members that a schema does not say enough about. */
-  const given: Json = {
-    abi: '',
-    name: 'new',
-    reference: 'x',
-    email: 'new@example.com',
-    appId: null,
-    quotas: null,
-    wei: '5',
-    chainId: 31_337,
-    entryPoint: entryPointNamed('0.8').address,
-    owner: `0x${'0a'.repeat(20)}`,
-    url: 'http://127.0.0.1/',
-    webhookUrl: 'http://127.0.0.1/',
-    eventTypes: ['tank.low'],
-  }
-  /** A body of the members that the route requires. */
-  function bodyOf({ body }: Route): Json | undefined {
-    if (body === undefined) return undefined
-    const { properties = {}, required = [] }: Json = z.toJSONSchema(body, { io: 'input' })
-    const values = required.map((name: string) => [
-      name,
-      given[name] ?? properties[name].enum?.[0] ?? null,
-    ])
-    return Object.fromEntries(values)
-  }
   /** Routes that need a password, or the link of a start: `test/admin/answers.test.ts` and `signInLink.test.ts` show that they write. */
   const withPassword = /^\/(session|session\/link|password|invitations\/accept)$/
   /** Routes that ask somebody else and change nothing here. */
@@ -113,7 +86,7 @@ describe('the administration API', () => {
     const entries = await actionsOf(
       (run) => run(database()),
       async () => {
-        const { status, body } = await send(method, target, headers, bodyOf(route))
+        const { status, body } = await send(method, target, headers, leastBody(route))
         expect({ body, status }).toMatchObject({ status: route.status })
         answer = body
       },
@@ -127,8 +100,7 @@ describe('the administration API', () => {
       expect(actions).toEqual([expect.stringMatching(new RegExp(`^${kind}\\.${verb}$`))])
       const holds = { before: entry?.before !== null, after: entry?.after !== null }
       if (method === 'POST') expect(holds).toEqual({ before: false, after: true })
-      if (method === 'PATCH' && kind !== 'fund')
-        expect(holds).toEqual({ before: true, after: true })
+      if (method === 'PATCH') expect(holds).toEqual({ before: true, after: true })
       if (method === 'DELETE') expect(holds.after).toBe(false)
     }
     const logged = JSON.stringify(entries.map(({ before, after }) => [before, after]))
@@ -264,8 +236,9 @@ describe('commands and the older interfaces', () => {
       names.push(...(inner.length > 0 ? own.map((each) => `${name} ${each.name()}`) : [name]))
     }
     const ofRoutes = ['account create', 'app create', 'key create', 'user invite', 'webhook create']
+    const ofFunds = ['tank mode', 'tank credit', 'tank alert']
     const ends = ['app revoke', 'account revoke']
-    expect([...names, ...ofRoutes, ...ends].sort()).toEqual(
+    expect([...names, ...ofRoutes, ...ofFunds, ...ends].sort()).toEqual(
       [...steps.map(([name]) => name), ...others].sort(),
     )
   })

@@ -1,3 +1,4 @@
+import { fundRoutes } from '../../paymaster/funds.js'
 import { budgetRoutes, policyRoutes } from '../../paymaster/policy/managePolicies.js'
 import { accountRoutes } from '../../tenants/accounts.js'
 import { appRoutes } from '../../tenants/apps.js'
@@ -26,7 +27,7 @@ import { sessionRoutes } from './routes/sessions.js'
 import { policyTrialRoutes } from './routes/policyTrials.js'
 import { rehearsalRoutes } from './routes/rehearsals.js'
 import { refusalRoutes } from './routes/refusals.js'
-import { fundRoutes, tankRoutes } from './routes/tanks.js'
+import { tankRoutes } from './routes/tanks.js'
 import { tokenRoutes } from './routes/tokens.js'
 import { webhookCallRoutes } from './routes/webhooks.js'
 

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { plain } from '../../base/bigints.js'
 import { issueOf } from '../../base/explainIssue.js'
 import { InvalidFieldError, NotFoundError } from '../../base/errors/restErrors.js'
 import type { Database } from '../../db/database.js'
@@ -94,11 +95,4 @@ function check(
   if (parsed.success) return parsed.data
   const { path, reason } = issueOf(parsed.error, value, schema)
   throw refuse(path || 'The request', reason)
-}
-
-/** The value as JSON has it: times as ISO text, wei as decimal text. */
-export function plain(value: unknown): unknown {
-  return JSON.parse(
-    JSON.stringify(value, (_name, item) => (typeof item === 'bigint' ? String(item) : item)),
-  )
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { formatUnits } from 'viem/utils'
+import { decimalJson } from '../../base/bigints.js'
 import { ConfigError } from '../../base/errors/configError.js'
 import type { ChainDefinition } from '../../chain/definition/chainDefinition.js'
 import { createNodeClient } from '../../chain/nodeClient.js'
@@ -65,8 +66,7 @@ type Verified = { readonly chain: ChainDefinition; readonly proof: LedgerProof }
 
 function asJson(chains: readonly Verified[], ok: boolean): string {
   const verified = chains.map(({ chain: { chainId }, proof }) => ({ chainId, ...proof }))
-  const text = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value)
-  return JSON.stringify({ ok, chains: verified }, text, 2)
+  return decimalJson({ ok, chains: verified }, 2)
 }
 
 function print(chain: ChainDefinition, { from, to, accounts }: LedgerProof): void {

@@ -2,13 +2,10 @@ import type { Command } from 'commander'
 import type { Hex } from 'viem'
 import { sum } from '../../base/bigints.js'
 import { ConfigError } from '../../base/errors/configError.js'
-import { createNodeClient } from '../../chain/nodeClient.js'
 import type { ExecutorSigner } from '../../chain/signing/executorTransaction.js'
-import { localSigner } from '../../chain/signing/localSigner.js'
 import type { Database } from '../../db/database.js'
 import type { EntryPoint } from '../../erc4337/entryPoint.js'
-import { createFunds, type FundState, type Funds } from '../../paymaster/funds.js'
-import type { FundMode } from '../../paymaster/ledger/funds.js'
+import { type FundState, fundRoutes, readFunds } from '../../paymaster/funds.js'
 import type { TankKind } from '../../paymaster/ledger/tanks.js'
 import type { Runway } from '../../paymaster/runway.js'
 import { createTanks, type Tank, type Tanks } from '../../paymaster/tanks.js'
@@ -19,21 +16,14 @@ import { auditMoney } from '../auditMoney.js'
 import { type Coins, chainOf, coinsOf } from '../chainOf.js'
 import { chooseEntryPoint, entryPointFlag, entryPointsNamed } from '../chooseEntryPoint.js'
 import { commandActor } from '../commandActor.js'
-import { createLogger } from '../createLogger.js'
 import { devKey, funderKey } from '../devnet/devKeys.js'
-import type { Flags } from '../onStore.js'
-import { withStore } from '../openStore.js'
-import { configOf, withOptions } from '../optionFlags.js'
-import {
-  parseAddress,
-  parseAmount,
-  parseBound,
-  parseDays,
-  parseName,
-  signerOfFlag,
-} from '../parseFlags.js'
+import { onChain } from '../onChain.js'
+import type { Flags, Invocation } from '../onStore.js'
+import { withOptions } from '../optionFlags.js'
+import { parseAddress, parseAmount, parseBound } from '../parseFlags.js'
 import { printTable } from '../printTable.js'
 import { requireApp } from '../requireApp.js'
+import { defineRoutes } from '../routeCommands.js'
 
 type Tools = {
   readonly database: Database
@@ -41,82 +31,37 @@ type Tools = {
   /** The same within a transaction. */
   readonly tanksIn: (trx: Database) => Tanks
   readonly accountId: string | null
-  readonly funds: Funds
+  readonly chainId: number
   /** null = the operator's shared tank */
   readonly appId: string | null
   readonly entryPoint: EntryPoint
   /** Gives gas, or takes tokens for it. */
   readonly kind: TankKind
-  /** The signer that --key names; on the development chain the given one of anvil by default. */
   readonly signerOr: (development: Hex) => Promise<ExecutorSigner>
   readonly coins: Coins
 }
 
-/** Runs a command on the funds of an app, for which neither node nor master key is needed. */
-async function withFunds(
-  flags: Flags,
-  action: 'fund.update' | 'fund.credit',
-  run: (funds: Funds, appId: string) => Promise<FundState>,
-): Promise<void> {
-  const config = configOf(flags)
-  const { chain } = chainOf(config, flags.chain ?? '')
-  const { chainId } = chain
-  await withStore(config, createLogger('error'), async ({ database }) => {
-    const app = await ownerOf(database, flags)
-    if (app === undefined) throw new ConfigError("--app is required: credit and mode are an app's.")
-    const { id: appId, accountId } = app
-    const changed = await audited(database, commandActor(), async ({ trx, record }) => {
-      const funds = createFunds({ database: trx, chainId })
-      const before = await funds.show(appId)
-      const after = await run(funds, appId)
-      const object = { objectId: `${appId} on chain ${chainId}`, accountId, appId }
-      await record({ action, ...object, before: termsOf(before), after: termsOf(after) })
-      return after
-    })
-    showFund(changed, coinsOf(chain))
-  })
-}
-
-/** The part of a fund's state that commands change; the rest follows from operations. */
-function termsOf({ mode, alert, credit }: FundState) {
-  return { mode, alert, credit: credit.balance }
-}
-
 /** Runs a command on tanks; `choose` says on which EntryPoints. */
-async function onTanks(
+function onTanks(
   flags: Flags,
   choose: typeof entryPointsNamed,
   run: (tools: Omit<Tools, 'entryPoint'>, entryPoints: readonly EntryPoint[]) => Promise<void>,
 ): Promise<void> {
-  const config = configOf(flags)
-  const logger = createLogger('error')
-  const { chain, isDev } = chainOf(config, flags.chain ?? '')
-  await withStore(config, logger, async ({ database, masterKey }) => {
+  return onChain(flags, async ({ database, masterKey, node, chain, signerOr }) => {
     const app = await ownerOf(database, flags)
-    const appId = app?.id ?? null
-    const kind = parseKind(flags.kind)
-    const node = createNodeClient({ urls: chain.rpcUrls, logger })
-    try {
-      const context = { masterKey: masterKey(), node, definition: chain }
-      const tools = {
-        database,
-        tanks: createTanks({ ...context, database }),
-        tanksIn: (trx: Database) => createTanks({ ...context, database: trx }),
-        accountId: app?.accountId ?? null,
-        funds: createFunds({ database, chainId: chain.chainId }),
-        coins: coinsOf(chain),
-        appId,
-        kind,
-        signerOr: async (development: Hex) => {
-          if (flags.key !== undefined) return signerOfFlag(flags.key)
-          if (isDev) return localSigner(development)
-          throw new ConfigError('--key is required: a private key, env:NAME or file:PATH.')
-        },
-      }
-      await run(tools, await choose(node, chain, flags.entryPoint))
-    } finally {
-      await node.close()
+    const context = { masterKey, node, definition: chain }
+    const tools = {
+      database,
+      tanks: createTanks({ ...context, database }),
+      tanksIn: (trx: Database) => createTanks({ ...context, database: trx }),
+      accountId: app?.accountId ?? null,
+      chainId: chain.chainId,
+      coins: coinsOf(chain),
+      appId: app?.id ?? null,
+      kind: parseKind(flags.kind),
+      signerOr,
     }
+    await run(tools, await choose(node, chain, flags.entryPoint))
   })
 }
 
@@ -232,8 +177,9 @@ async function show(
   tools: Omit<Tools, 'entryPoint'>,
   entryPoints: readonly EntryPoint[],
 ): Promise<void> {
-  const { appId, kind, funds, coins } = tools
-  const fund = appId === null || kind === 'token' ? undefined : await funds.show(appId)
+  const { database, appId, chainId, kind, coins } = tools
+  const isFunded = appId !== null && kind === 'gas'
+  const fund = isFunded ? await readFunds(database, appId, chainId) : undefined
   if (fund !== undefined) showFund(fund, coins)
   let count = 0
   for (const entryPoint of entryPoints) if (await showTank({ ...tools, entryPoint })) count += 1
@@ -261,14 +207,6 @@ async function showUnbooked(
 function parseKind(text = 'gas'): TankKind {
   if (text === 'gas' || text === 'token') return text
   throw new ConfigError('--kind must be gas or token.')
-}
-
-const modes: readonly FundMode[] = ['tank', 'shared', 'native']
-
-function parseMode(text = ''): FundMode {
-  const mode = modes.find((each) => each === text)
-  if (mode === undefined) throw new ConfigError(`The mode must be one of ${modes.join(', ')}.`)
-  return mode
 }
 
 /** `purser tank create|deposit|withdraw|show|unbooked|replace|mode|credit|alert` */
@@ -354,37 +292,48 @@ export function defineTankCommand(tank: Command): void {
       }),
     )
 
-  defineFundCommands(add)
+  defineFundCommands(tank)
 }
 
+const settings = ['chains'] as const
+const ofFunds = ['mode', 'credit', 'alert']
+
 /** The commands on the funds of an app. */
-function defineFundCommands(add: (name: string, description: string) => Command): void {
-  add('mode', 'set what pays for an app: its own tank, the shared one, or no paymaster (native)')
-    .requiredOption('--mode <mode>', modes.join(', '))
-    .action((flags: Flags) => {
-      const mode = parseMode(flags.mode)
-      return withFunds(flags, 'fund.update', (funds, appId) => funds.setMode(appId, mode))
-    })
+function defineFundCommands(tank: Command): void {
+  defineRoutes(tank, fundRoutes, {
+    // A chain that is not configured is refused before anything is changed.
+    parts: (_, config, { chain }) => {
+      const { chainId } = chainOf(config, chain ?? '').chain
+      return { chainIds: () => new Set([chainId]) }
+    },
+    commands: {
+      mode: { settings, print: printFund },
+      credit: {
+        settings,
+        body: (given, { amount }) => ({ ...given, wei: signedAmount(amount) }),
+        print: printFund,
+      },
+      alert: {
+        settings,
+        body: (given, { below }) =>
+          below === undefined ? given : { ...given, alertWei: String(parseBound(below)) },
+        print: printFund,
+      },
+    },
+  })
+  // Taken for scripts that name the same tank to each command: a fund is the same for all its tanks.
+  for (const command of tank.commands.filter((each) => ofFunds.includes(each.name())))
+    command.option(...entryPointFlag).option('--kind <kind>', 'has no effect')
+}
 
-  add('credit', 'add credit to an app for the modes shared and native, or remove it')
-    .requiredOption('--amount <ether>', 'how much, in ether; negative to take it back')
-    .requiredOption('--reference <text>', 'a reference such as an invoice number; it counts once')
-    .action((flags: Flags) => {
-      const isTaken = flags.amount?.startsWith('-') === true
-      const wei = parseAmount(isTaken ? flags.amount?.slice(1) : flags.amount)
-      const reference = parseName(flags.reference, '--reference')
-      return withFunds(flags, 'fund.credit', (funds, appId) =>
-        funds.credit(appId, isTaken ? -wei : wei, reference),
-      )
-    })
+/** wei as text, negative to take it back */
+function signedAmount(text = ''): string {
+  return text.startsWith('-') ? `-${parseAmount(text.slice(1))}` : String(parseAmount(text))
+}
 
-  add('alert', "alert when an app's funds fall below an amount or below days of use; 0 = never")
-    .option('--below <ether>', 'amount in whole coins of the chain')
-    .option('--days <number>', 'days of use at the rate of the last week')
-    .action((flags: Flags) => {
-      const wei = flags.below === undefined ? undefined : parseBound(flags.below)
-      const days = flags.days === undefined ? undefined : parseDays(flags.days)
-      const alert = { ...(wei !== undefined && { wei }), ...(days !== undefined && { days }) }
-      return withFunds(flags, 'fund.update', (funds, appId) => funds.setAlert(appId, alert))
-    })
+/** The funds of the app as a change left them. */
+async function printFund(_: unknown, { store, config, flags }: Invocation): Promise<void> {
+  const { chain } = chainOf(config, flags.chain ?? '')
+  const fund = await readFunds(store.database, flags.app ?? '', chain.chainId)
+  showFund(fund, coinsOf(chain))
 }

@@ -3,48 +3,17 @@ import { formatUnits, parseUnits } from 'viem/utils'
 import { ConfigError } from '../../base/errors/configError.js'
 import type { ChainDefinition } from '../../chain/definition/chainDefinition.js'
 import type { TokenDefinition } from '../../chain/definition/tokenDefinition.js'
-import { createNodeClient, type NodeClient } from '../../chain/nodeClient.js'
-import type { ExecutorSigner } from '../../chain/signing/executorTransaction.js'
-import { localSigner } from '../../chain/signing/localSigner.js'
-import type { Database } from '../../db/database.js'
-import { createTanks, type Tanks } from '../../paymaster/tanks.js'
-import { createTokenBooks, type TokenBook, type TokenBooks } from '../../paymaster/tokenBooks.js'
+import { createTanks } from '../../paymaster/tanks.js'
+import { createTokenBooks, type TokenBook } from '../../paymaster/tokenBooks.js'
 import { auditMoney } from '../auditMoney.js'
-import { chainOf } from '../chainOf.js'
 import { chooseEntryPoint, entryPointFlag } from '../chooseEntryPoint.js'
-import { createLogger } from '../createLogger.js'
 import { devKey } from '../devnet/devKeys.js'
+import { onChain } from '../onChain.js'
 import type { Flags } from '../onStore.js'
-import { withStore } from '../openStore.js'
-import { configOf, withOptions } from '../optionFlags.js'
-import { parseAddress, signerOfFlag } from '../parseFlags.js'
+import { withOptions } from '../optionFlags.js'
+import { parseAddress } from '../parseFlags.js'
 import { printTable } from '../printTable.js'
 import { requireApp } from '../requireApp.js'
-
-type Tools = {
-  readonly database: Database
-  readonly chain: ChainDefinition
-  readonly isDev: boolean
-  readonly node: NodeClient
-  readonly tanks: Tanks
-  readonly books: TokenBooks
-}
-
-async function withBooks(flags: Flags, run: (tools: Tools) => Promise<void>): Promise<void> {
-  const config = configOf(flags)
-  const logger = createLogger('error')
-  const { chain, isDev } = chainOf(config, flags.chain ?? '')
-  await withStore(config, logger, async ({ database, masterKey }) => {
-    const node = createNodeClient({ urls: chain.rpcUrls, logger })
-    try {
-      const context = { database, masterKey: masterKey(), node, definition: chain }
-      const [tanks, books] = [createTanks(context), createTokenBooks(context)]
-      await run({ database, chain, isDev, node, tanks, books })
-    } finally {
-      await node.close()
-    }
-  })
-}
 
 /** The chain's token of this address or symbol. */
 function tokenOf({ tokens }: ChainDefinition, name = ''): TokenDefinition {
@@ -87,12 +56,6 @@ function rowOf({ tokens }: ChainDefinition) {
   }
 }
 
-async function ownerOf(flags: Flags, isDev: boolean): Promise<ExecutorSigner> {
-  if (flags.key !== undefined) return signerOfFlag(flags.key)
-  if (isDev) return localSigner(devKey(0))
-  throw new ConfigError("--key is required: the owner's private key, env:NAME or file:PATH.")
-}
-
 function parseUnitsOf(text = '', { decimals, symbol }: TokenDefinition): bigint {
   const fraction = text.split('.')[1] ?? ''
   const isAmount = /^\d{1,30}(\.\d{1,36})?$/.test(text) && fraction.length <= decimals
@@ -112,9 +75,10 @@ export function defineTokenCommand(token: Command): void {
   add('list', 'list what each app paid per token, and what is held, withdrawn and reserved')
     .option('--app <id>', 'its app')
     .action((flags: Flags) =>
-      withBooks(flags, async ({ chain, books }) =>
-        printTable((await books.list(flags.app)).map(rowOf(chain))),
-      ),
+      onChain(flags, async ({ chain, ...parts }) => {
+        const books = createTokenBooks({ ...parts, definition: chain })
+        printTable((await books.list(flags.app)).map(rowOf(chain)))
+      }),
     )
 
   add('withdraw', 'withdraw tokens from a token tank; only its owner can')
@@ -125,13 +89,16 @@ export function defineTokenCommand(token: Command): void {
     .option('--key <key>', "the owner's private key, env:NAME or file:PATH")
     .option('--to <address>', 'who receives them; default: the owner')
     .action((flags: Flags) =>
-      withBooks(flags, async ({ database, chain, isDev, node, tanks, books }) => {
+      onChain(flags, async ({ chain, signerOr, ...parts }) => {
+        const { database, node } = parts
+        const context = { ...parts, definition: chain }
+        const books = createTokenBooks(context)
         const entryPoint = await chooseEntryPoint(node, chain, flags.entryPoint)
         const chosen = tokenOf(chain, flags.token)
         const amount = parseUnitsOf(flags.amount, chosen)
-        const owner = await ownerOf(flags, isDev)
+        const owner = await signerOr(devKey(0))
         const to = parseAddress('--to', flags.to ?? owner.address)
-        const tank = await tanks.show(flags.app ?? null, entryPoint, 'token')
+        const tank = await createTanks(context).show(flags.app ?? null, entryPoint, 'token')
         if (!tank) throw new ConfigError('There is no token tank here.')
         const app = flags.app === undefined ? undefined : await requireApp(database, flags.app)
         await auditMoney(

@@ -1,5 +1,7 @@
-import { sql } from 'kysely'
-import type { Address, Hex } from 'viem'
+import { type Selectable, sql } from 'kysely'
+import type { Hex } from 'viem'
+import { decimalJson } from '../../base/bigints.js'
+import { type Camel, snakeCased } from '../../db/camelCased.js'
 import type { Database, TransactionExecutor } from '../../db/database.js'
 import type { DropCode } from '../../db/dropCode.js'
 import { inTransaction } from '../../db/inTransaction.js'
@@ -32,34 +34,44 @@ export async function displaceOperations(
     where o.chain_id = ${chainId} and o.hash = d.hash and o.state = 'pooled'`.execute(trx)
 }
 
-/** An operation to store: a column that it gives is a member here and a row of `columns`. */
+type Columns = Selectable<Schema['operations']>
+
+/** Columns that its fields, its standing or the table gives, or whose value has another type here. */
+type OtherColumn =
+  | 'chain_id'
+  | 'operation'
+  | 'sender'
+  | 'nonce'
+  | 'paymaster'
+  | 'max_fee_per_gas'
+  | 'max_priority_fee_per_gas'
+  | 'valid_until'
+  | 'first_validation'
+  | 'state'
+  | 'reason_code'
+  | 'reason'
+  | 'attempts'
+  | 'bundle_id'
+  | 'cancel_requested_at'
+  | 'received_at'
+  | 'updated_at'
+
+type Given<Value> = null extends Value
+  ? Exclude<Value, null> | undefined
+  : Value extends readonly (infer Item)[]
+    ? readonly Item[]
+    : Value
+
+/** An operation to store. Every other column is a member, described in the schema; undefined = null. */
 export type NewOperation = {
+  readonly [Name in Exclude<keyof Columns, OtherColumn> as Camel<Name>]: Given<Columns[Name]>
+} & {
   readonly chainId: number
-  readonly hash: Hex
-  readonly entryPoint: Address
-  readonly appId: string
-  /** The key that sent it; absent where none did. */
-  readonly keyId?: string | undefined
   readonly operation: Operation
   /** Fees per gas that are paid for it; absent = its own fees. */
   readonly offer?: Fees
-  /** wei */
-  readonly prefund: bigint
-  /** wei per gas: the highest price that is sure to be paid for all its gas */
-  readonly assuredPrice: bigint
   /** Unix seconds; 0 = no end. */
   readonly validUntil: number
-  /** Its last block; 0 = no end. */
-  readonly validUntilBlock: bigint
-  /** Undefined where the sender exists. */
-  readonly factory: Address | undefined
-  /** Entities whose reputation counts this operation. */
-  readonly counted: readonly Address[]
-  readonly seenBlock: bigint
-  /** EntryPoint.mostCharged, in gas. */
-  readonly mostCharged: bigint | undefined
-  /** The number of operations that its preVerificationGas shares a bundle with, itself included. */
-  readonly sharedBy: number
   readonly firstValidation: FirstValidation | undefined
 }
 
@@ -68,95 +80,44 @@ export function offerOf({ offer, operation }: Pick<NewOperation, 'offer' | 'oper
   return offer ?? operation
 }
 
-/** An operation to store, and its state when the transaction ends. */
-type PutOperation = { readonly entry: NewOperation; readonly standing: DisplacedState }
-
-type Column = {
-  /** PostgreSQL type of the value in JSON. */
-  readonly type: string
-  readonly value: (put: PutOperation) => unknown
-  /** Does an operation that comes back take the new value? */
-  readonly isRenewed?: true
+/** An operation to store, and its state when the transaction ends. Columns that it lacks get the table's defaults. */
+type PutOperation = {
+  readonly entry: Pick<NewOperation, 'operation' | 'offer'> & Partial<NewOperation>
+  readonly standing: DisplacedState
 }
 
-/** Columns that a new operation does not give: the chain is a parameter, the others have defaults. */
-type OtherColumn =
-  | 'chain_id'
-  | 'attempts'
-  | 'bundle_id'
-  | 'cancel_requested_at'
-  | 'received_at'
-  | 'updated_at'
+/** The columns that the hash of an operation covers: one that comes back has the same. */
+const hashed = new Set(['hash', 'entry_point', 'sender', 'nonce', 'paymaster', 'prefund'])
 
-/** The columns that a new operation gives; `putOperations` builds its statement from them. */
-const columns: Readonly<Record<Exclude<keyof Schema['operations'], OtherColumn>, Column>> = {
-  hash: { type: 'text', value: ({ entry }) => entry.hash },
-  entry_point: { type: 'text', value: ({ entry }) => entry.entryPoint },
-  app_id: { type: 'uuid', value: ({ entry }) => entry.appId, isRenewed: true },
-  key_id: { type: 'uuid', value: ({ entry }) => entry.keyId, isRenewed: true },
-  sender: { type: 'text', value: ({ entry }) => entry.operation.sender },
-  nonce: { type: 'numeric', value: ({ entry }) => String(entry.operation.nonce) },
-  paymaster: { type: 'text', value: ({ entry }) => entry.operation.paymaster },
-  max_fee_per_gas: {
-    type: 'numeric',
-    value: ({ entry }) => String(offerOf(entry).maxFeePerGas),
-    isRenewed: true,
-  },
-  max_priority_fee_per_gas: {
-    type: 'numeric',
-    value: ({ entry }) => String(offerOf(entry).maxPriorityFeePerGas),
-    isRenewed: true,
-  },
-  prefund: { type: 'numeric', value: ({ entry }) => String(entry.prefund) },
-  assured_price: {
-    type: 'numeric',
-    value: ({ entry }) => String(entry.assuredPrice),
-    isRenewed: true,
-  },
-  valid_until: { type: 'bigint', value: ({ entry }) => entry.validUntil, isRenewed: true },
-  valid_until_block: {
-    type: 'bigint',
-    value: ({ entry }) => String(entry.validUntilBlock),
-    isRenewed: true,
-  },
-  operation: { type: 'jsonb', value: ({ entry }) => jsonOf(entry.operation), isRenewed: true },
-  state: { type: 'text', value: ({ standing }) => standing.state, isRenewed: true },
-  reason_code: { type: 'text', value: ({ standing }) => standing.code, isRenewed: true },
-  reason: { type: 'text', value: ({ standing }) => standing.reason, isRenewed: true },
-  factory: { type: 'text', value: ({ entry }) => entry.factory, isRenewed: true },
-  counted: { type: 'text[]', value: ({ entry }) => entry.counted, isRenewed: true },
-  seen_block: { type: 'bigint', value: ({ entry }) => String(entry.seenBlock), isRenewed: true },
-  most_charged: {
-    type: 'numeric',
-    value: ({ entry }) => entry.mostCharged?.toString(),
-    isRenewed: true,
-  },
-  shared_by: { type: 'smallint', value: ({ entry }) => entry.sharedBy, isRenewed: true },
-  first_validation: {
-    type: 'jsonb',
-    value: ({ entry }) => entry.firstValidation && jsonOf(entry.firstValidation),
-    isRenewed: true,
-  },
+/** The columns of a new operation: a member of `entry` is the column of its name. */
+function rowOf({ entry, standing }: PutOperation): Readonly<Record<string, unknown>> {
+  const { chainId: _, offer: __, operation, firstValidation, ...members } = entry
+  const { maxFeePerGas, maxPriorityFeePerGas } = offerOf(entry)
+  return {
+    ...Object.fromEntries(
+      Object.entries(members).map(([name, value]) => [snakeCased(name), value]),
+    ),
+    sender: operation.sender,
+    nonce: operation.nonce,
+    paymaster: operation.paymaster,
+    max_fee_per_gas: maxFeePerGas,
+    max_priority_fee_per_gas: maxPriorityFeePerGas,
+    operation: jsonOf(operation),
+    first_validation: firstValidation && jsonOf(firstValidation),
+    state: standing.state,
+    reason_code: standing.code,
+    reason: standing.reason,
+  }
 }
 
 function jsonOf(value: object): unknown {
   return JSON.parse(toJson(value))
 }
 
-const columnList = Object.entries(columns)
-const columnNames = sql.raw(columnList.map(([name]) => name).join(', '))
-const columnTypes = sql.raw(columnList.map(([name, { type }]) => `${name} ${type}`).join(', '))
-const renewedColumns = sql.raw(
-  columnList
-    .filter(([, { isRenewed }]) => isRenewed)
-    .map(([name]) => `${name} = excluded.${name}`)
-    .join(', '),
-)
-
 /**
  * Stores new operations in their states, and the bounds of what is live now, in one statement.
  * An operation that was dropped or replaced before comes back, but keeps the count of bundles that
- * failed with it.
+ * failed with it. All have the same members.
  */
 export async function putOperations(
   trx: TransactionExecutor,
@@ -164,10 +125,12 @@ export async function putOperations(
   puts: readonly PutOperation[],
   bounds: ReadonlyMap<string, bigint>,
 ): Promise<void> {
-  if (puts.length === 0) return
-  const rows = puts.map((put) =>
-    Object.fromEntries(columnList.map(([name, { value }]) => [name, value(put)])),
-  )
+  const rows = puts.map(rowOf)
+  const names = Object.keys(rows[0] ?? {})
+  if (names.length === 0) return
+  const columns = sql.raw(names.join(', '))
+  const renewed = names.filter((name) => !hashed.has(name))
+  const renewal = sql.raw(renewed.map((name) => `${name} = excluded.${name}`).join(', '))
   const limits = [...bounds].map(([scope, bound]) => ({ scope, bound: String(bound) }))
   await sql`with bounds as (
       insert into pool_bounds (chain_id, scope, bound)
@@ -175,10 +138,10 @@ export async function putOperations(
       from jsonb_to_recordset(${JSON.stringify(limits)}::jsonb) as b(scope text, bound numeric)
       on conflict (chain_id, scope) do update set bound = excluded.bound
     )
-    insert into operations (chain_id, ${columnNames})
-    select ${chainId}, ${columnNames}
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r(${columnTypes})
-    on conflict (chain_id, hash) do update set ${renewedColumns}, bundle_id = null,
+    insert into operations (chain_id, ${columns})
+    select ${chainId}, ${columns}
+    from jsonb_populate_recordset(null::operations, ${decimalJson(rows)}::jsonb)
+    on conflict (chain_id, hash) do update set ${renewal}, bundle_id = null,
       cancel_requested_at = null, received_at = now(), updated_at = now()
       where operations.state in ('dropped', 'replaced')`.execute(trx)
 }
@@ -199,18 +162,8 @@ export async function putUnchecked(
   operations: readonly UncheckedOperation[],
 ): Promise<void> {
   if (operations.length === 0) return
-  const puts = operations.map((operation) => ({
-    entry: {
-      ...operation,
-      chainId,
-      validUntil: 0,
-      validUntilBlock: 0n,
-      factory: operation.operation.factory,
-      counted: [],
-      mostCharged: undefined,
-      sharedBy: 1,
-      firstValidation: undefined,
-    },
+  const puts = operations.map((entry) => ({
+    entry: { ...entry, validUntil: 0, factory: entry.operation.factory },
     standing: { state: 'pooled' } as const,
   }))
   await inTransaction(db, async (trx) => {

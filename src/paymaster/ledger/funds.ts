@@ -25,39 +25,13 @@ export function listFunds(db: Database, chainId: number): Promise<StoredFund[]> 
   return findRows(db, funds, { chain_id: BigInt(chainId) })
 }
 
-/** All funds of an app. */
-export function listFundsOfApp(db: Database, appId: string): Promise<StoredFund[]> {
-  return findRows(db, { ...funds, order: sql`chain_id` }, { app_id: appId })
-}
-
-type FundChange = {
-  readonly mode?: FundMode
-  readonly alertWei?: bigint
-  readonly alertDays?: number
-}
-
-/** Changes the app's fund; a new one pays from the app's own tank. */
-export function putFund(
-  db: Database,
-  appId: string,
-  chainId: number,
-  { mode, alertWei, alertDays }: FundChange,
-): Promise<StoredFund> {
-  const change = {
-    ...(mode !== undefined && { mode }),
-    ...(alertWei !== undefined && { alert_wei: alertWei }),
-    ...(alertDays !== undefined && { alert_days: alertDays }),
-  }
-  return db
+/** Stores a fund that pays from the app's own tank, where there is none. */
+export async function ensureFund(trx: Transaction, appId: string, chainId: number): Promise<void> {
+  await trx
     .insertInto('funds')
-    .values({ app_id: appId, chain_id: BigInt(chainId), mode: 'tank', ...change })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['app_id', 'chain_id'])
-        .doUpdateSet({ ...change, updated_at: sql<Date>`now()` }),
-    )
-    .returningAll()
-    .executeTakeFirstOrThrow()
+    .values({ app_id: appId, chain_id: BigInt(chainId), mode: 'tank' })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
 }
 
 type Credit = {

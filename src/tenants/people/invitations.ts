@@ -23,7 +23,7 @@ const invitation = z.object({
 })
 
 /** Offers of a role in an account, or, without an account, of choosing a password. */
-const invitations = resource({
+export const invitations = resource({
   name: 'invitation',
   table: 'invitations',
   shown: invitation.extend({ accountId: id.nullable(), invitedBy: id.nullable() }),

@@ -18,7 +18,7 @@ export const session = z.object({
 /** A signed-in browser of a user. */
 export type Session = Row<typeof session>
 
-const sessions = resource({
+export const sessions = resource({
   name: 'session',
   table: 'sessions',
   shown: session,

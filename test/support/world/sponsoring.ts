@@ -4,13 +4,13 @@ import { createNetworkGuard, loopback } from '../../../src/base/outbound/network
 import { devKey } from '../../../src/cli/devnet/devKeys.js'
 import type { Draft } from '../../../src/erc4337/draft.js'
 import type { EntryPoint } from '../../../src/erc4337/entryPoint.js'
-import { createFunds } from '../../../src/paymaster/funds.js'
 import type { SponsorshipRequest } from '../../../src/paymaster/sponsorship.js'
 import { createTanks, type Tank } from '../../../src/paymaster/tanks.js'
 import type { ChainParts, OpenChain } from '../../../src/service/openChain.js'
 import { createWebhooks } from '../../../src/webhooks/manage.js'
 import { localSigner } from '../../../src/chain/signing/localSigner.js'
 import { testActor } from '../actor.js'
+import { fundsOn } from '../database/fundsOn.js'
 
 /** The key that pays for tanks and owns them. */
 export const tankOwnerKey: Hex = devKey(3)
@@ -32,7 +32,7 @@ export function sponsoringActs(
   return {
     owner,
     tanks,
-    funds: createFunds({ database, chainId }),
+    funds: fundsOn(database, chainId),
     webhooks: createWebhooks({
       database,
       masterKey,

@@ -1,4 +1,3 @@
-import type { Hex } from 'viem'
 import { z } from 'zod'
 import { defined } from '../../../base/defined.js'
 import { explain } from '../../../base/errors/explain.js'
@@ -14,13 +13,15 @@ import {
 } from '../../../paymaster/ledger/decisions.js'
 import type { ReservationState } from '../../../paymaster/ledger/reservations.js'
 import { listWebhookCalls } from '../../../paymaster/ledger/webhookCalls.js'
-import { dateOf, lower } from '../../../tenants/route.js'
 import {
   address,
   chainId,
+  date,
   explanation,
   hash,
   id,
+  lowerAddress,
+  lowerHash,
   pageOf,
   pageQuery,
   time,
@@ -69,11 +70,11 @@ const decisionQuery = pageQuery.extend({
     .regex(/^[A-Z_]{1,60}$/)
     .optional(),
   chainId: chainId.optional(),
-  sender: address.optional(),
-  userOpHash: hash.optional(),
+  sender: lowerAddress.optional(),
+  userOpHash: lowerHash.optional(),
   policyId: id.optional(),
-  from: time.optional(),
-  until: time.optional(),
+  from: date.optional(),
+  until: date.optional(),
 })
 
 /** What became of the amount that was reserved; `none` where nothing was. */
@@ -100,20 +101,13 @@ type Filters = z.output<typeof decisionQuery>
 /** A page of decisions, each as `encode` gives it. Throws InvalidFieldError. */
 async function findPage<Item>(
   { database }: AdminContext,
-  { limit, before, from, until, ...same }: Filters,
+  { limit, before, ...same }: Filters,
   owner: { readonly appId?: string | undefined; readonly accountId?: string | undefined },
   encode: (entry: DecisionEntry) => Item,
 ) {
   if (before !== undefined && !isUuid(before))
     throw new InvalidFieldError('before', 'must be the `next` of an earlier answer')
-  const filter = defined({
-    ...same,
-    ...owner,
-    sender: lower(same.sender),
-    userOpHash: lower<Hex>(same.userOpHash),
-    from: dateOf(from),
-    until: dateOf(until),
-  })
+  const filter = defined({ ...same, ...owner })
   const { items, next } = await listDecisions(database, filter, { limit, before })
   return { items: items.map(encode), next }
 }

@@ -7,8 +7,8 @@ import type { Instance } from '../../../config/instance.js'
 import { camelCased } from '../../../db/camelCased.js'
 import { tableSizes } from '../../../records/startRetention.js'
 import { listAudit, type StoredAudit } from '../../../tenants/audit.js'
-import { type AdminCaller, cursorNumber, dateOf } from '../../../tenants/route.js'
-import { auditEntry, id, listOf, pageOf, pageQuery, time } from '../../../tenants/schemas.js'
+import { type AdminCaller, cursorNumber } from '../../../tenants/route.js'
+import { auditEntry, date, id, listOf, pageOf, pageQuery, time } from '../../../tenants/schemas.js'
 import { route } from '../../adminContext.js'
 
 const level = z.enum(logLevels)
@@ -40,8 +40,8 @@ const filters = z.strictObject({
     .optional(),
   objectId: z.string().min(1).max(200).optional(),
   appId: id.optional(),
-  from: time.optional(),
-  until: time.optional(),
+  from: date.optional(),
+  until: date.optional(),
 })
 
 function levelsOf({ logLevel }: Instance) {
@@ -163,10 +163,6 @@ function encodeEntry(entry: StoredAudit, { accountId }: AdminCaller) {
   }
 }
 
-function filterOf({ from, until, ...same }: z.output<typeof filters>) {
-  return { ...same, from: dateOf(from), until: dateOf(until) }
-}
-
 export const auditRoutes = [
   route('GET /audit', {
     command: 'list',
@@ -178,7 +174,7 @@ export const auditRoutes = [
     async run({ context, caller, query: { limit, before, ...filter } }) {
       const page = { limit, before: cursorNumber(before) }
       const { database } = context
-      const { items, next } = await listAudit(database, caller.accountId, page, filterOf(filter))
+      const { items, next } = await listAudit(database, caller.accountId, page, filter)
       return { items: items.map((entry) => encodeEntry(entry, caller)), next }
     },
   }),
@@ -194,8 +190,7 @@ export const auditRoutes = [
         let before: string | undefined
         do {
           const page = { limit: 1_000, before }
-          const filter = filterOf(query)
-          const { items, next } = await listAudit(context.database, caller.accountId, page, filter)
+          const { items, next } = await listAudit(context.database, caller.accountId, page, query)
           for (const entry of items) yield encodeEntry(entry, caller)
           before = next
         } while (before !== undefined)

@@ -1,4 +1,3 @@
-import type { Hex } from 'viem'
 import { z } from 'zod'
 import { defined } from '../../../base/defined.js'
 import { explain, explainError } from '../../../base/errors/explain.js'
@@ -24,13 +23,14 @@ import {
   listOperations,
 } from '../../../records/operations.js'
 import { timelineOf, troubleOf } from '../../../records/timelineOf.js'
-import { dateOf, lower } from '../../../tenants/route.js'
 import {
   address,
   chainId,
+  date,
   explanation,
   hash,
   id,
+  lowerAddress,
   pageOf,
   pageQuery,
   time,
@@ -111,17 +111,18 @@ const operationQuery = pageQuery.extend({
   /** What became of it: `failed` was included and its call reverted; a replaced one counts as dropped. */
   outcome: z.enum(['inFlight', 'included', 'failed', 'dropped']).optional(),
   code: code.optional(),
-  sender: address.optional(),
+  sender: lowerAddress.optional(),
   /** The beginning of its hash. */
   hash: z
     .string()
     .regex(/^0x[0-9a-fA-F]{4,64}$/, 'must be 0x and 4 to 64 hexadecimal digits')
+    .transform((text) => text.toLowerCase())
     .optional(),
-  paymaster: address.optional(),
-  entryPoint: address.optional(),
+  paymaster: lowerAddress.optional(),
+  entryPoint: lowerAddress.optional(),
   policyId: id.optional(),
-  from: time.optional(),
-  until: time.optional(),
+  from: date.optional(),
+  until: date.optional(),
 })
 
 const call = z.object({
@@ -160,17 +161,8 @@ export const operationRoutes = [
     role: 'viewer',
     query: operationQuery,
     answer: pageOf(listedOperation),
-    async run({ context, caller, query: { limit, before, from, until, ...same } }) {
-      const filter = defined({
-        ...same,
-        accountId: caller.accountId,
-        sender: lower(same.sender),
-        hash: lower(same.hash),
-        paymaster: lower(same.paymaster),
-        entryPoint: lower(same.entryPoint),
-        from: dateOf(from),
-        until: dateOf(until),
-      })
+    async run({ context, caller, query: { limit, before, ...same } }) {
+      const filter = defined({ ...same, accountId: caller.accountId })
       const { items, next } = await listOperations(context.database, filter, { limit, before })
       return { items: items.map(encodeListed), next }
     },
@@ -194,8 +186,12 @@ export const operationRoutes = [
     }),
     async run({ context, caller, params }) {
       const { chainId: chain, userOpHash } = params
-      const wanted = userOpHash.toLowerCase() as Hex
-      const record = await findOperationRecord(context.database, chain, wanted, caller.accountId)
+      const record = await findOperationRecord(
+        context.database,
+        chain,
+        userOpHash,
+        caller.accountId,
+      )
       if (record === undefined) throw new NotFoundError('Operation')
       const { operation, inclusion } = record
       const trouble = troubleOf(record)
@@ -229,8 +225,12 @@ export const operationRoutes = [
     }),
     async run({ context, caller, params, simulate }) {
       const { chainId: chain, userOpHash } = params
-      const wanted = userOpHash.toLowerCase() as Hex
-      const record = await findOperationRecord(context.database, chain, wanted, caller.accountId)
+      const record = await findOperationRecord(
+        context.database,
+        chain,
+        userOpHash,
+        caller.accountId,
+      )
       if (record === undefined) throw new NotFoundError('Operation')
       const { operation: row, inclusion } = record
       if (inclusion?.success !== false || describeRevert(inclusion.reason) !== undefined)
@@ -272,8 +272,7 @@ export const cancelRoutes = [
       meaning: z.string(),
     }),
     async run({ context: { database }, change, caller, params }) {
-      const wanted = lower<Hex>(params.userOpHash) ?? '0x'
-      const { chainId: chain } = params
+      const { chainId: chain, userOpHash: wanted } = params
       await change(async ({ trx, record }) => {
         const owner = await findOperationOwner(trx, chain, wanted)
         const isStranger = caller.accountId !== undefined && owner?.accountId !== caller.accountId

@@ -4,7 +4,7 @@ import { listNeeds } from '../../../records/attention.js'
 import type { FeedMessage } from '../../../records/createFeeds.js'
 import { search } from '../../../records/search.js'
 import { MOST_SPEND_LINES, readSpend } from '../../../records/spend.js'
-import { chainId, hash, id, listOf, time, wei } from '../../../tenants/schemas.js'
+import { chainId, date, hash, id, listOf, time, wei } from '../../../tenants/schemas.js'
 import { route } from '../../adminContext.js'
 import { eventStream } from '../eventStream.js'
 
@@ -34,8 +34,8 @@ export const overviewRoutes = [
     who: 'either',
     role: 'viewer',
     query: z.strictObject({
-      from: time.optional(),
-      until: time.optional(),
+      from: date.optional(),
+      until: date.optional(),
       /** Seconds of one step. */
       step: z.coerce.number<number>().int().min(1).max(2_678_400).optional(),
       appId: id.optional(),
@@ -76,9 +76,7 @@ export const overviewRoutes = [
       refusals: z.array(z.object({ code: z.string(), count })),
     }),
     async run({ context, caller, query }) {
-      const until = query.until === undefined ? new Date() : new Date(query.until)
-      const from =
-        query.from === undefined ? new Date(until.getTime() - HOUR) : new Date(query.from)
+      const { until = new Date(), from = new Date(until.getTime() - HOUR) } = query
       const span = until.getTime() - from.getTime()
       if (span <= 0 || span > LONGEST)
         throw new InvalidFieldError('from', 'must be before `until`, at most 31 days')
@@ -161,7 +159,7 @@ export const spendRoutes = [
     summary: 'What sponsorships cost, by day (UTC), app, chain and policy, at most 366 days',
     who: 'either',
     role: 'viewer',
-    query: z.strictObject({ from: time, until: time }),
+    query: z.strictObject({ from: date, until: date }),
     answer: listOf(
       z.object({
         day: z.iso.date(),
@@ -175,9 +173,7 @@ export const spendRoutes = [
         wei,
       }),
     ),
-    async run({ context, caller, query }) {
-      const from = new Date(query.from)
-      const until = new Date(query.until)
+    async run({ context, caller, query: { from, until } }) {
       const span = until.getTime() - from.getTime()
       if (span <= 0 || span > LONGEST_SPEND)
         throw new InvalidFieldError('from', 'must be before `until`, at most 366 days')

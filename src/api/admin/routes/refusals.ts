@@ -5,12 +5,13 @@ import { InvalidFieldError, NotFoundError } from '../../../base/errors/restError
 import { camelCased } from '../../../db/camelCased.js'
 import { isUuid } from '../../../db/uuid.js'
 import { findRefusal, listRefusals, type StoredRefusal } from '../../../records/refusals.js'
-import { dateOf, lower } from '../../../tenants/route.js'
 import {
   address,
   chainId,
+  date,
   explanation,
   id,
+  lowerAddress,
   pageOf,
   pageQuery,
   time,
@@ -46,9 +47,9 @@ const refusalQuery = pageQuery.extend({
     .string()
     .regex(/^[A-Z0-9_-]{1,40}$/)
     .optional(),
-  sender: address.optional(),
-  from: time.optional(),
-  until: time.optional(),
+  sender: lowerAddress.optional(),
+  from: date.optional(),
+  until: date.optional(),
 })
 
 function encodeRefusal(stored: StoredRefusal) {
@@ -68,14 +69,8 @@ export const refusalRoutes = [
     role: 'viewer',
     query: refusalQuery,
     answer: pageOf(refusal),
-    async run({ context, caller, query: { limit, before, sender, from, until, ...same } }) {
-      const filter = defined({
-        ...same,
-        accountId: caller.accountId,
-        sender: lower(sender),
-        from: dateOf(from),
-        until: dateOf(until),
-      })
+    async run({ context, caller, query: { limit, before, ...same } }) {
+      const filter = defined({ ...same, accountId: caller.accountId })
       if (before !== undefined && !isUuid(before))
         throw new InvalidFieldError('before', 'must be the `next` of an earlier answer')
       const { items, next } = await listRefusals(context.database, filter, { limit, before })

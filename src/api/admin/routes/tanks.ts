@@ -1,17 +1,11 @@
-import type { Address } from 'viem'
 import { z } from 'zod'
 import { ChainNotStartedError } from '../../../base/errors/requestErrors.js'
 import { ConflictError, InvalidFieldError, NotFoundError } from '../../../base/errors/restErrors.js'
 import { camelCased } from '../../../db/camelCased.js'
 import { zeroAddress } from '../../../erc4337/encoding/constants.js'
-import { alertOf, createFunds, type FundState, type Funds } from '../../../paymaster/funds.js'
+import { alertOf } from '../../../paymaster/funds.js'
 import { alertSince } from '../../../paymaster/ledger/alerts.js'
-import {
-  findFund,
-  listFundsOfApp,
-  putFund,
-  type StoredFund,
-} from '../../../paymaster/ledger/funds.js'
+import { findFund } from '../../../paymaster/ledger/funds.js'
 import {
   findTank,
   findTankById,
@@ -19,8 +13,7 @@ import {
   listTanksOfApp,
   type StoredTank,
 } from '../../../paymaster/ledger/tanks.js'
-import type { RouteRequest } from '../../../tenants/route.js'
-import { address, id, listOf, name, time, wei } from '../../../tenants/schemas.js'
+import { address, id, listOf, lowerAddress, time, wei } from '../../../tenants/schemas.js'
 import type { AdminContext } from '../../adminContext.js'
 import { route } from '../../adminContext.js'
 import { servedChain } from './chains.js'
@@ -47,53 +40,18 @@ const tank = z.object({
   createdAt: time,
 })
 
-const fund = z.object({
-  chainId: z.int(),
-  mode: z.enum(['tank', 'shared', 'native']),
-  /** wei, ever */
-  credited: wei,
-  alertWei: wei,
-  alertDays: z.int(),
-})
-
-/** What an app pays with on a chain. Amounts in wei. */
-const fundState = z.object({
-  mode: z.enum(['tank', 'shared', 'native']),
-  credit: z.object({
-    /** Credited and not spent; `locked` of it is reserved. */
-    balance: wei,
-    locked: wei,
-    available: wei,
-  }),
-})
-
 async function encodeTank(stored: StoredTank, appId: string, context: AdminContext) {
-  const chainId = Number(stored.chain_id)
+  const { signer_key: _, ...facts } = stored
   const level = await context.levelOf(stored)
   return {
-    id: stored.id,
+    ...camelCased(facts),
     appId,
-    chainId,
-    entryPoint: stored.entry_point,
-    kind: stored.kind,
-    address: stored.address,
-    owner: stored.owner,
     deposit: level?.deposit ?? null,
     locked: level?.locked ?? null,
     runway: level ? { daily: level.runway.daily, days: level.runway.days ?? null } : null,
-    alert: alertOf(await findFund(context.database, appId, chainId)),
+    alert: alertOf(await findFund(context.database, appId, Number(stored.chain_id))),
     lowSince: (await alertSince(context.database, stored.id)) ?? null,
-    createdAt: stored.created_at,
   }
-}
-
-function addressOf(text: string): Address {
-  return text.toLowerCase() as Address
-}
-
-function encodeFund(stored: StoredFund) {
-  const { chainId, mode, credited, alertWei, alertDays } = camelCased(stored)
-  return { chainId, mode, credited, alertWei, alertDays }
 }
 
 /** Tanks are deployed, funded and withdrawn from by the holder of a key: a wallet, or a command. */
@@ -133,22 +91,21 @@ export const tankRoutes = [
     role: 'admin',
     body: z.strictObject({
       chainId: z.int().min(1),
-      entryPoint: address,
+      entryPoint: lowerAddress,
       /** Who alone can withdraw; it cannot be changed. */
-      owner: address,
+      owner: lowerAddress,
     }),
     answer: tank,
     status: 201,
     async run({ context, change, app, body }) {
-      const { chainId } = body
+      const { chainId, owner } = body
       const { entryPoints } = servedChain(context, chainId)
-      const entryPoint = entryPoints.get(addressOf(body.entryPoint))
+      const entryPoint = entryPoints.get(body.entryPoint)
       if (entryPoint === undefined)
         throw new InvalidFieldError(
           'entryPoint',
           `is none of ${[...entryPoints.keys()].join(', ')}`,
         )
-      const owner = addressOf(body.owner)
       if (owner === zeroAddress) throw new InvalidFieldError('owner', 'must be able to withdraw')
       const made = await change(async ({ trx, record }) => {
         const known = await findTank(trx, app.id, chainId, entryPoint.address, 'gas')
@@ -187,97 +144,5 @@ export const tankRoutes = [
       if (steps === undefined) throw new ChainNotStartedError(Number(stored.chain_id))
       return [...steps]
     },
-  }),
-  route('GET /apps/{appId}/funds', {
-    summary: 'How the app pays on each chain, where it is set',
-    role: 'viewer',
-    answer: listOf(fund),
-    run: async ({ context, app }) =>
-      (await listFundsOfApp(context.database, app.id)).map(encodeFund),
-  }),
-  route('PATCH /apps/{appId}/funds/{chainId}', {
-    summary: 'The level, in wei or in days of average use, below which tank.low is sent; 0 = never',
-    role: 'admin',
-    body: z.strictObject({ alertWei: wei, alertDays: z.int().min(0).max(3_650) }).partial(),
-    answer: fund,
-    run: ({ change, app, params: { chainId }, body }) =>
-      change(async ({ trx, record }) => {
-        const before = await findFund(trx, app.id, chainId)
-        const after = await putFund(trx, app.id, chainId, {
-          ...(body.alertWei !== undefined && { alertWei: BigInt(body.alertWei) }),
-          ...(body.alertDays !== undefined && { alertDays: body.alertDays }),
-        })
-        await record({
-          action: 'fund.update',
-          objectId: after.id,
-          appId: app.id,
-          accountId: app.accountId,
-          before: before && encodeFund(before),
-          after: encodeFund(after),
-        })
-        return encodeFund(after)
-      }),
-  }),
-]
-
-function encodeCredit({ mode, credit: { balance, locked, available } }: FundState) {
-  return { mode, credit: { balance, locked, available } }
-}
-
-type FundRequest = Pick<
-  RouteRequest<AdminContext, '/{appId}/{chainId}'>,
-  'context' | 'change' | 'app' | 'params'
->
-
-/** Changes the funds of any app on a configured chain. Throws InvalidFieldError, TankError. */
-function changeFunds(
-  { context, change, app, params: { chainId } }: FundRequest,
-  action: 'fund.update' | 'fund.credit',
-  run: (funds: Funds) => Promise<FundState>,
-) {
-  const chainIds = context.chainIds()
-  if (!chainIds.has(chainId))
-    throw new InvalidFieldError('chainId', `is none of the configured ${[...chainIds]}`)
-  return change(async ({ trx, record }) => {
-    const funds = createFunds({ database: trx, chainId })
-    const before = encodeCredit(await funds.show(app.id))
-    const after = encodeCredit(await run(funds))
-    const { id: appId, accountId } = app
-    await record({
-      action,
-      objectId: `${appId} on chain ${chainId}`,
-      accountId,
-      appId,
-      before,
-      after,
-    })
-    return after
-  })
-}
-
-/** Credit is the operator's money, and the mode says whose money is spent: both are the operator's to set. */
-export const fundRoutes = [
-  route('PATCH /apps/{appId}/funds/{chainId}/mode', {
-    summary: "Set what pays for an app's operations from the next sponsorship on",
-    who: 'operator',
-    body: z.strictObject({ mode: fundState.shape.mode }),
-    answer: fundState,
-    run: ({ body, ...request }) =>
-      changeFunds(request, 'fund.update', (funds) => funds.setMode(request.app.id, body.mode)),
-  }),
-  route('POST /apps/{appId}/funds/{chainId}/credit', {
-    summary: 'Add credit to an app, or remove unused credit (negative); a reference counts once',
-    who: 'operator',
-    body: z.strictObject({
-      wei: z
-        .string()
-        .regex(/^-?[1-9]\d{0,29}$/, 'must be wei as a decimal number, negative to take'),
-      reference: name,
-    }),
-    answer: fundState,
-    run: ({ body, ...request }) =>
-      changeFunds(request, 'fund.credit', (funds) =>
-        funds.credit(request.app.id, BigInt(body.wei), body.reference),
-      ),
   }),
 ]

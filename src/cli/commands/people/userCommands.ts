@@ -115,6 +115,11 @@ export function defineUserCommand(user: Command): void {
     ['adminUrl', 'publicUrl'],
   )
   defineRoutes(user, invitationRoutes, {
-    commands: { invite: { settings: ['adminUrl', 'publicUrl'], print: showInvitation } },
+    commands: {
+      invite: {
+        settings: ['adminUrl', 'publicUrl'],
+        print: (made: Shown, { config }) => showInvitation(made, config),
+      },
+    },
   })
 }
