@@ -15,7 +15,7 @@ import type { EngineChoice } from '../erc4337/validationSettings.js'
 import type { Fork } from '../evm/index.js'
 import { type CheckedBy, checkOperation, checkOverride, selfCheck } from './check/selfCheck.js'
 import type { RuleSettings } from './checkRules.js'
-import type { Engine } from './engine.js'
+import type { Engine, Inspecting } from './engine.js'
 import { engineOnBothSides } from './inProcess/engineOnBothSides.js'
 import { createEngineOn } from './inProcess/inProcessEngine.js'
 import { openPast, type IncludedOperation } from './inProcess/pastOperation.js'
@@ -42,6 +42,7 @@ type ChainEngineContext = StateProviderContext & {
 }
 
 export type ChainEngine = Engine &
+  Inspecting &
   KnownValidations & {
     /** See `replayBundle`. Throws CannotSimulateError where our EVM is not used. */
     replay(
@@ -158,6 +159,10 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
       withEngine(entryPoint, (engine) => engine.execute(entryPoint, ...rest)),
     measure: (entryPoint, ...rest) =>
       withEngine(entryPoint, (engine) => engine.measure(entryPoint, ...rest)),
+    async inspect(entryPoint, op) {
+      if (!inProcess || !trusted.has(entryPoint.address)) throw new CannotSimulateError(UNTRUSTED)
+      return inProcess.inspect(entryPoint, op)
+    },
     async replay(entryPoint, blockHash, transaction) {
       if (!state || !trusted.has(entryPoint.address)) throw new CannotSimulateError(UNTRUSTED)
       return replayBundle({ state, simulations }, entryPoint, blockHash, transaction)
