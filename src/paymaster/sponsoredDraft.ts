@@ -95,7 +95,10 @@ export function withSignature(draft: Draft): Draft {
 }
 
 /** The draft with the limits and fees of `gas`. */
-export function complete(draft: Draft, gas: GasEstimate): Operation {
+export function complete(
+  draft: Draft,
+  gas: Omit<GasEstimate, 'validAfter' | 'validUntil'>,
+): Operation {
   return {
     ...draft,
     callGasLimit: gas.callGasLimit,
@@ -105,30 +108,5 @@ export function complete(draft: Draft, gas: GasEstimate): Operation {
     maxPriorityFeePerGas: gas.maxPriorityFeePerGas,
     paymasterVerificationGasLimit: gas.paymasterVerificationGasLimit ?? 0n,
     paymasterPostOpGasLimit: gas.paymasterPostOpGasLimit ?? 0n,
-  }
-}
-
-type Limited = Draft &
-  Readonly<
-    Record<
-      'callGasLimit' | 'verificationGasLimit' | 'maxFeePerGas' | 'maxPriorityFeePerGas',
-      bigint
-    >
-  >
-
-/** Whether an operation can be run with the limits and fees that the draft has; a limit of 0 counts as unset. */
-export function isLimited(draft: Draft): draft is Limited {
-  const { callGasLimit, verificationGasLimit, maxFeePerGas, maxPriorityFeePerGas } = draft
-  const hasFees = maxFeePerGas !== undefined && maxPriorityFeePerGas !== undefined
-  return hasFees && (callGasLimit ?? 0n) > 0n && (verificationGasLimit ?? 0n) > 0n
-}
-
-/** The draft with 0 for what it leaves out. */
-export function withDefaults(draft: Limited): Operation {
-  return {
-    ...draft,
-    preVerificationGas: draft.preVerificationGas ?? 0n,
-    paymasterVerificationGasLimit: draft.paymasterVerificationGasLimit ?? 0n,
-    paymasterPostOpGasLimit: draft.paymasterPostOpGasLimit ?? 0n,
   }
 }

@@ -383,7 +383,9 @@ export async function findBundleMoney(
       and transaction_hash = ${transaction_hash}`.execute(db)
   const [money] = rows
   const { cost } = bundle
-  return money && { ...money, cost, margin: cost && money.charges - cost - money.returned }
+  if (money === undefined) return undefined
+  const margin = cost === null ? null : money.charges - cost - money.returned
+  return { ...money, cost, margin }
 }
 
 /** The app that sent an operation, and its account. */

@@ -28,7 +28,7 @@ import { configuredPrices, type PriceSource, parseUsd } from '../paymaster/polic
 import { createPrices, createTokenPrices } from '../paymaster/prices/createPrices.js'
 import { createSponsor } from '../paymaster/sponsor.js'
 import type { SponsoredStep } from '../paymaster/sponsorship.js'
-import { complete, isLimited, withDefaults, withSignature } from '../paymaster/sponsoredDraft.js'
+import { complete, withSignature } from '../paymaster/sponsoredDraft.js'
 import { defaultTerms } from '../paymaster/sponsorshipTerms.js'
 import { readBalanceChanges, simulateAssets } from '../simulation/simulateAssets.js'
 import type { OperationTraces } from '../telemetry/traces/operationTraces.js'
@@ -192,9 +192,19 @@ function assetsOn(
 ): ChainServices['assets'] {
   return async (entryPoint, sent, appId) => {
     const draft = withSignature(sent)
-    const op = isLimited(draft)
-      ? withDefaults(draft)
-      : complete(draft, await estimate(entryPoint, draft, undefined, appId))
+    const { callGasLimit, verificationGasLimit, maxFeePerGas, maxPriorityFeePerGas } = draft
+    const hasLimits = callGasLimit && verificationGasLimit && maxFeePerGas !== undefined
+    const gas = hasLimits
+      ? {
+          ...draft,
+          callGasLimit,
+          verificationGasLimit,
+          maxFeePerGas,
+          maxPriorityFeePerGas: maxPriorityFeePerGas ?? 0n,
+          preVerificationGas: draft.preVerificationGas ?? 0n,
+        }
+      : await estimate(entryPoint, draft, undefined, appId)
+    const op = complete(draft, gas)
     return simulateAssets({ node, engine }, entryPoint, op).catch(async (error: unknown) => {
       throw await explainRevert(node, draft, error)
     })

@@ -5,7 +5,7 @@ import { type EvmLog, type FrameRecord, toHex } from '../evm/index.js'
 /** An asset that changes hands in a run, or that its owner lets somebody else take. */
 export type AssetMove = {
   readonly kind: 'transfer' | 'approval'
-  readonly standard: 'native' | 'erc20' | 'erc721' | 'erc1155'
+  readonly standard: 'NATIVE' | 'ERC20' | 'ERC721' | 'ERC1155'
   /** Undefined for the coin of the chain. */
   readonly token: Address | undefined
   readonly from: Address
@@ -48,7 +48,7 @@ export function assetMoves(
 
 const coin = {
   kind: 'transfer',
-  standard: 'native',
+  standard: 'NATIVE',
   token: undefined,
   tokenId: undefined,
 } as const
@@ -72,15 +72,15 @@ export function tokenMoves({ address: token, topics, data: bytes }: EvmLog): Ass
     const kind = topic === TRANSFER ? 'transfer' : 'approval'
     const between = { kind, token, from: addressIn(first), to: addressIn(second) } as const
     if (topics.length === 4 && data === '0x')
-      return [{ ...between, standard: 'erc721', tokenId: BigInt(third), amount: 1n }]
+      return [{ ...between, standard: 'ERC721', tokenId: BigInt(third), amount: 1n }]
     const [amount] = (topics.length === 3 && decodeParameters(word, data)) || []
     return amount === undefined
       ? []
-      : [{ ...between, standard: 'erc20', tokenId: undefined, amount }]
+      : [{ ...between, standard: 'ERC20', tokenId: undefined, amount }]
   }
   if (topics.length !== 4 || (topic !== SINGLE && topic !== BATCH)) return []
   const parties = { from: addressIn(second), to: addressIn(third) }
-  const same = { kind: 'transfer', standard: 'erc1155', token, ...parties } as const
+  const same = { kind: 'transfer', standard: 'ERC1155', token, ...parties } as const
   const [id, value] = (topic === SINGLE && decodeParameters(two, data)) || []
   if (id !== undefined && value !== undefined) return [{ ...same, tokenId: id, amount: value }]
   const [ids = [], values = []] = (topic === BATCH && decodeParameters(lists, data)) || []
@@ -90,22 +90,4 @@ export function tokenMoves({ address: token, topics, data: bytes }: EvmLog): Ass
 
 function addressIn(topic: Hex): Address {
   return `0x${topic.slice(-40).padStart(40, '0')}`
-}
-
-/** The part of an asset that `holder` wins or loses (negative) by moves, where that is not nothing. */
-export type AssetChange = Pick<AssetMove, 'standard' | 'token' | 'tokenId'> & {
-  readonly diff: bigint
-}
-
-/** The changes of `holder` by `moves`, in the order in which each asset moves first. */
-export function changesOf(holder: Address, moves: readonly AssetMove[]): readonly AssetChange[] {
-  const changes = new Map<string, AssetChange>()
-  for (const { kind, standard, token, tokenId, from, to, amount } of moves) {
-    if (kind !== 'transfer' || from === to || (from !== holder && to !== holder)) continue
-    const key = `${token} ${tokenId}`
-    const before = changes.get(key)?.diff ?? 0n
-    const diff = from === holder ? before - amount : before + amount
-    changes.set(key, { standard, token, tokenId, diff })
-  }
-  return [...changes.values()].filter(({ diff }) => diff !== 0n)
 }

@@ -6,15 +6,16 @@ import { getBalance } from '../chain/nodeReads.js'
 import type { EntryPoint } from '../erc4337/entryPoint.js'
 import type { Operation } from '../erc4337/operation.js'
 import { describeRevert } from '../erc4337/revertReason.js'
-import { type AssetChange, type AssetMove, changesOf } from './assetMoves.js'
+import type { AssetMove } from './assetMoves.js'
 import type { Inspecting } from './engine.js'
 import { describeFailure, toOperationError } from './operationFailure.js'
 
-/** The assets that an operation moves, and what the chain says of the tokens among them. */
+/** What the chain says of its token; undefined of the coin, and of tokens that were not asked. */
+type Named = { readonly facts: TokenFacts | undefined }
+
+/** The assets that an operation moves on the state of a block. */
 export type SimulatedAssets = {
-  readonly moves: readonly AssetMove[]
-  readonly facts: ReadonlyMap<Address, TokenFacts>
-  /** The block on whose state it ran. */
+  readonly moves: readonly (AssetMove & Named)[]
   readonly blockHash: Hex
 }
 
@@ -33,43 +34,49 @@ export async function simulateAssets(
   op: Operation,
 ): Promise<SimulatedAssets> {
   const run = await engine.inspect(entryPoint, op)
-  if (!run.ok) {
-    throw toOperationError(await describeFailure(node, entryPoint, op, run.failure), op)
-  }
+  if (!run.ok) throw toOperationError(await describeFailure(node, entryPoint, op, run.failure), op)
   const { success, revertData, moves, blockHash } = run
   if (!success)
     throw new ExecutionRevertedError(describeRevert(revertData) ?? 'no reason given', revertData)
   const tokens = [...new Set(moves.flatMap(({ token }) => token ?? []))].slice(0, MOST_NAMED)
-  const facts = await Promise.all(
+  const answers = await Promise.all(
     tokens.map(async (token) => [token, await readTokenFacts(node, token, blockHash)] as const),
   )
-  return { moves, facts: new Map(facts), blockHash }
+  const facts = new Map<Address | undefined, TokenFacts>(answers)
+  return { moves: moves.map((move) => ({ ...move, facts: facts.get(move.token) })), blockHash }
 }
 
-/** A change with the balance before; undefined where the token does not say it. */
-export type BalanceChange = AssetChange & { readonly before: bigint | undefined }
+/** The part of an asset that an account wins, or loses (negative); and what it had before, where the token says that. */
+export type BalanceChange = Pick<AssetMove, 'standard' | 'token' | 'tokenId'> &
+  Named & { readonly diff: bigint; readonly before: bigint | undefined }
 
 /** Assets whose balance is read. */
 const MOST_BALANCES = 50
 
-/** What `holder` wins and loses. */
+/** What `holder` wins and loses, in the order in which each asset moves first. */
 export function readBalanceChanges(
   node: NodeClient,
   holder: Address,
   { moves, blockHash }: SimulatedAssets,
 ): Promise<readonly BalanceChange[]> {
+  const changes = new Map<string, BalanceChange>()
+  for (const { kind, standard, token, tokenId, from, to, amount, facts } of moves) {
+    if (kind !== 'transfer' || from === to || (from !== holder && to !== holder)) continue
+    const key = `${token} ${tokenId}`
+    const diff = (changes.get(key)?.diff ?? 0n) + (from === holder ? -amount : amount)
+    changes.set(key, { standard, token, tokenId, facts, diff, before: undefined })
+  }
+  const changed = [...changes.values()].filter(({ diff }) => diff !== 0n)
   return Promise.all(
-    changesOf(holder, moves).map(async (change, at) => {
+    changed.map(async (change, at) => {
       const { standard, token, tokenId, diff } = change
-      if (token === undefined)
-        return { ...change, before: await getBalance(node, holder, blockHash) }
-      if (standard === 'erc721') return { ...change, before: diff < 0n ? 1n : 0n }
-      const asset = { token, tokenId }
-      const isRead = at < MOST_BALANCES
-      return {
-        ...change,
-        before: isRead ? await readTokenBalance(node, asset, holder, blockHash) : undefined,
-      }
+      if (standard === 'ERC721') return { ...change, before: diff < 0n ? 1n : 0n }
+      if (at >= MOST_BALANCES) return change
+      const before =
+        token === undefined
+          ? await getBalance(node, holder, blockHash)
+          : await readTokenBalance(node, { token, tokenId }, holder, blockHash)
+      return { ...change, before }
     }),
   )
 }

@@ -119,7 +119,6 @@ export function createMemoryServices() {
     })),
     assets: recorded('assets', () => ({
       moves: [],
-      facts: new Map(),
       blockHash: `0x${'ab'.repeat(32)}`,
     })),
     balanceChanges: recorded('balanceChanges', () => []),

@@ -4,8 +4,6 @@ import { explainError } from '../../../base/errors/explain.js'
 import { PurserError } from '../../../base/errors/purserError.js'
 import { InvalidParamsError } from '../../../base/errors/requestErrors.js'
 import { CannotSimulateError } from '../../../base/errors/simulationErrors.js'
-import type { TokenFacts } from '../../../chain/contracts/tokenReads.js'
-import type { AssetMove } from '../../../simulation/assetMoves.js'
 import type { BalanceChange, SimulatedAssets } from '../../../simulation/simulateAssets.js'
 import { entryPoint } from '../../dialects/decode/entryPoint.js'
 import { decodeDraft, partialOperation } from '../../dialects/decode/operation.js'
@@ -32,15 +30,6 @@ function decodeInputs({ operation, entryPoint }: Decoded<typeof inputs>) {
 const signedDecimal = z.string().regex(/^-?\d+$/)
 const text = z.string()
 
-const tokenTypes = {
-  native: 'NATIVE',
-  erc20: 'ERC-20',
-  erc721: 'ERC-721',
-  erc1155: 'ERC-1155',
-} as const
-
-type NamedChange = BalanceChange & { readonly facts: TokenFacts | undefined }
-
 /** What the sender wins and loses, as Pimlico's clients read it. */
 export const pimlicoAssetChanges = method({
   name: 'pimlico_simulateAssetChanges',
@@ -51,16 +40,13 @@ export const pimlicoAssetChanges = method({
   params: inputs,
   errors: simulationErrors,
   decode: decodeInputs,
-  run: async ({ entryPoint, draft }, { chain, appId }): Promise<readonly NamedChange[]> => {
-    const assets = await chain.assets(entryPoint, draft, appId)
-    const changes = await chain.balanceChanges(draft.sender, assets)
-    return changes.map((change) => ({ ...change, facts: factsOf(assets, change) }))
-  },
+  run: async ({ entryPoint, draft }, { chain, appId }) =>
+    chain.balanceChanges(draft.sender, await chain.assets(entryPoint, draft, appId)),
   result: z.object({
     assetChanges: z.array(
       z.object({
         token: z.object({
-          tokenType: z.enum(Object.values(tokenTypes)),
+          tokenType: z.enum(['NATIVE', 'ERC-20', 'ERC-721', 'ERC-1155']),
           address: address.optional(),
           tokenId: decimal.optional(),
           name: text.optional(),
@@ -80,7 +66,7 @@ export const pimlicoAssetChanges = method({
     params: [exampleOperationJson, EXAMPLE_ENTRY_POINT],
     outcome: [
       {
-        standard: 'erc20',
+        standard: 'ERC20',
         token: exampleToken.address,
         tokenId: undefined,
         diff: -1_500_000n,
@@ -91,19 +77,15 @@ export const pimlicoAssetChanges = method({
   },
 })
 
-function factsOf({ facts }: SimulatedAssets, { token }: Pick<AssetMove, 'token'>) {
-  return token && facts.get(token)
-}
-
-function encodeChange({ standard, token, tokenId, diff, before, facts }: NamedChange) {
+function encodeChange({ standard, token, tokenId, diff, before, facts }: BalanceChange) {
   return {
     token: {
-      tokenType: tokenTypes[standard],
+      tokenType: standard.replace('ERC', 'ERC-'),
       address: token && getAddress(token),
       tokenId: tokenId?.toString(),
       name: facts?.name,
       symbol: facts?.symbol,
-      decimals: standard === 'erc20' ? facts?.decimals : undefined,
+      decimals: facts?.decimals,
     },
     value: {
       diff: diff.toString(),
@@ -113,17 +95,7 @@ function encodeChange({ standard, token, tokenId, diff, before, facts }: NamedCh
   }
 }
 
-const assetTypes = {
-  native: 'NATIVE',
-  erc20: 'ERC20',
-  erc721: 'ERC721',
-  erc1155: 'ERC1155',
-} as const
-
-type AlchemyOutcome = {
-  readonly moves: readonly (AssetMove & { readonly facts: TokenFacts | undefined })[]
-  readonly error: PurserError | undefined
-}
+type AlchemyOutcome = Pick<SimulatedAssets, 'moves'> & { readonly error: PurserError | undefined }
 
 const DECIMALS_OF_COIN = 18
 
@@ -140,11 +112,11 @@ export const alchemyAssetChanges = method({
   run: async ({ entryPoint, draft }, { chain, appId }): Promise<AlchemyOutcome> => {
     const coin = { name: undefined, symbol: chain.coin.symbol, decimals: DECIMALS_OF_COIN }
     try {
-      const assets = await chain.assets(entryPoint, draft, appId)
-      const named = assets.moves.map((move) => {
-        return { ...move, facts: move.token === undefined ? coin : factsOf(assets, move) }
-      })
-      return { moves: named, error: undefined }
+      const { moves } = await chain.assets(entryPoint, draft, appId)
+      const withCoin = moves.map((move) =>
+        move.token === undefined ? { ...move, facts: coin } : move,
+      )
+      return { moves: withCoin, error: undefined }
     } catch (error) {
       if (!isAboutOperation(error)) throw error
       return { moves: [], error }
@@ -154,7 +126,7 @@ export const alchemyAssetChanges = method({
   result: z.object({
     changes: z.array(
       z.object({
-        assetType: z.enum(Object.values(assetTypes)),
+        assetType: z.enum(['NATIVE', 'ERC20', 'ERC721', 'ERC1155']),
         changeType: z.enum(['TRANSFER', 'APPROVE']),
         from: address,
         to: address,
@@ -188,7 +160,7 @@ export const alchemyAssetChanges = method({
       moves: [
         {
           kind: 'transfer',
-          standard: 'erc20',
+          standard: 'ERC20',
           token: exampleToken.address,
           from: exampleOperationJson.sender,
           to: '0x00000000000000000000000000000000000a11ce',
@@ -213,9 +185,9 @@ function isAboutOperation(error: unknown): error is PurserError {
 
 function encodeMove(move: AlchemyOutcome['moves'][number]) {
   const { kind, standard, token, from, to, tokenId, amount, facts } = move
-  const decimals = standard === 'erc20' || standard === 'native' ? facts?.decimals : 0
+  const decimals = standard === 'ERC20' || standard === 'NATIVE' ? facts?.decimals : 0
   return {
-    assetType: assetTypes[standard],
+    assetType: standard,
     changeType: kind === 'transfer' ? 'TRANSFER' : 'APPROVE',
     from: getAddress(from),
     to: getAddress(to),
