@@ -46,9 +46,9 @@ export const chargeKinds = [
   'capped',
 ] as const
 
-export type ChargeKind = (typeof chargeKinds)[number]
+type ChargeKind = (typeof chargeKinds)[number]
 
-export type ChargePart = { readonly kind: ChargeKind; readonly gas: bigint; readonly wei: bigint }
+type ChargePart = { readonly kind: ChargeKind; readonly gas: bigint; readonly wei: bigint }
 
 /** The way of an operation's money from what it had to reserve to what it was charged. */
 export type Waterfall = {
@@ -208,6 +208,9 @@ export function inWei(
   return { prefund, charge, refund: prefund - charge, gasPrice, parts: all }
 }
 
+/** More than an account takes to pay the prefund. */
+const PREFUND_GAS = 100_000n
+
 /** Gas that the operation would have been charged for without its paymaster; undefined where it would fail, or has none. */
 async function gasWithoutPaymaster(
   context: PartsContext,
@@ -218,6 +221,8 @@ async function gasWithoutPaymaster(
   if (op.paymaster === undefined) return undefined
   const own: Operation = {
     ...op,
+    // Its account has to pay the prefund; what it leaves unused is free.
+    verificationGasLimit: op.verificationGasLimit + PREFUND_GAS,
     paymaster: undefined,
     paymasterData: '0x',
     paymasterVerificationGasLimit: 0n,

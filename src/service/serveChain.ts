@@ -136,10 +136,7 @@ export function serveChain(
     receipt: (hash) => operationReceipt(views, hash),
     preconfirmed: (hash) => preconfirmedReceipt(views, hash),
     byHash: (hash) => operationByHash(views, hash),
-    neededGas: neededGasOn(chain),
-    waterfall: (entryPoint, charged) => explainCharge(chain, entryPoint, charged),
-    assets: assetsOn(chain, appFees),
-    balanceChanges: (holder, assets) => readBalanceChanges(node, holder, assets),
+    ...runsOn(chain, appFees),
     sponsor: sponsor.sponsor,
     stub: sponsor.stub,
     tanks: sponsor.tanks,
@@ -176,6 +173,19 @@ function estimatesOf(
     return estimateOperation(context, entryPoint, draft, override).catch(async (error: unknown) => {
       throw await explainRevert(node, draft, error)
     })
+  }
+}
+
+/** Runs of operations that are asked for by themselves. */
+function runsOn(
+  chain: OpenChain,
+  appFees: AppFees,
+): Pick<ChainServices, 'neededGas' | 'waterfall' | 'assets' | 'balanceChanges'> {
+  return {
+    neededGas: neededGasOn(chain),
+    waterfall: (entryPoint, charged) => explainCharge(chain, entryPoint, charged),
+    assets: assetsOn(chain, appFees),
+    balanceChanges: (holder, assets) => readBalanceChanges(chain.node, holder, assets),
   }
 }
 

@@ -130,16 +130,18 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
     throw refusal ?? new CannotSimulateError(UNTRUSTED)
   }
 
+  function ownEvm({ address }: EntryPoint) {
+    if (!state || !inProcess || !trusted.has(address)) throw new CannotSimulateError(UNTRUSTED)
+    return { state, inProcess, simulations }
+  }
+
   /** Our EVM where it is trusted and able, else the node. */
   async function withEngine<R>(
     entryPoint: EntryPoint,
     use: (engine: Engine) => Promise<R>,
   ): Promise<R> {
     try {
-      if (inProcess === undefined || !trusted.has(entryPoint.address)) {
-        throw new CannotSimulateError(UNTRUSTED)
-      }
-      return await use(inProcess)
+      return await use(ownEvm(entryPoint).inProcess)
     } catch (error) {
       if (!canNodeTry(error)) throw error
       logger.warn({ reason: error.message }, 'the node simulates instead of our EVM')
@@ -159,18 +161,9 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
       withEngine(entryPoint, (engine) => engine.execute(entryPoint, ...rest)),
     measure: (entryPoint, ...rest) =>
       withEngine(entryPoint, (engine) => engine.measure(entryPoint, ...rest)),
-    async inspect(entryPoint, op) {
-      if (!inProcess || !trusted.has(entryPoint.address)) throw new CannotSimulateError(UNTRUSTED)
-      return inProcess.inspect(entryPoint, op)
-    },
-    async replay(entryPoint, blockHash, transaction) {
-      if (!state || !trusted.has(entryPoint.address)) throw new CannotSimulateError(UNTRUSTED)
-      return replayBundle({ state, simulations }, entryPoint, blockHash, transaction)
-    },
-    async openPast(entryPoint, op, blockHash) {
-      if (!state || !trusted.has(entryPoint.address)) throw new CannotSimulateError(UNTRUSTED)
-      return openPast({ state, simulations }, entryPoint, op, blockHash)
-    },
+    inspect: async (entryPoint, op) => ownEvm(entryPoint).inProcess.inspect(entryPoint, op),
+    replay: async (entryPoint, ...rest) => replayBundle(ownEvm(entryPoint), entryPoint, ...rest),
+    openPast: async (entryPoint, ...rest) => openPast(ownEvm(entryPoint), entryPoint, ...rest),
     trouble: () =>
       entryPoints.every(({ address }) => trusted.has(address)) ? undefined : UNTRUSTED,
     stop: () => state?.stop(),
