@@ -8,8 +8,10 @@ import type {
 } from '../bundler/operationViews.js'
 import type { SenderNews } from '../bundler/senderNews.js'
 import type { ClientReads } from '../chain/clientReads.js'
+import type { Draft } from '../erc4337/draft.js'
 import type { EntryPoint } from '../erc4337/entryPoint.js'
 import type { Operation } from '../erc4337/operation.js'
+import type { ChargedOperation, Waterfall } from '../gas/waterfall.js'
 import type { Mempool } from '../mempool/createMempool.js'
 import type { AppFees } from '../paymaster/appFees.js'
 import type { TokenPaymaster } from '../paymaster/createTokenPaymaster.js'
@@ -17,6 +19,7 @@ import type { TokenPrice } from '../paymaster/prices/createPrices.js'
 import type { Sponsor } from '../paymaster/sponsor.js'
 import type { NewRefusal } from '../records/refusals.js'
 import type { AppSponsor } from '../tenants/apps.js'
+import type { BalanceChange, SimulatedAssets } from '../simulation/simulateAssets.js'
 import type { Actor } from '../tenants/audit.js'
 import type { Authenticator } from '../tenants/authenticate.js'
 import type { KeyOwner } from '../tenants/keyOwner.js'
@@ -46,6 +49,11 @@ export type ChainServices = AppFees &
     byHash(hash: Hex): Promise<OperationByHash | undefined>
     /** See `neededCallGas`; of an operation in the block that included it. Throws CannotSimulateError. */
     neededGas(included: IncludedCall): Promise<bigint | undefined>
+    /** See `explainCharge`. */
+    waterfall(entryPoint: EntryPoint, charged: ChargedOperation): Promise<Waterfall>
+    /** See `simulateAssets`; limits that the draft lacks are those of an estimate for the app. */
+    assets(entryPoint: EntryPoint, draft: Draft, appId: string): Promise<SimulatedAssets>
+    balanceChanges(holder: Address, assets: SimulatedAssets): Promise<readonly BalanceChange[]>
     readonly follow: OperationNews['follow']
     readonly followSender: SenderNews['followSender']
     /** Present only where the operator allows `debug_bundler_*`. */

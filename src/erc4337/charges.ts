@@ -1,5 +1,5 @@
 import { greatest, smallest } from '../base/bigints.js'
-import type { EntryPoint, ValidationUse } from './entryPoint.js'
+import type { EntryPoint, ExecutionUse, ValidationUse } from './entryPoint.js'
 import type { Fees } from './fees.js'
 import type { Operation } from './operation.js'
 
@@ -54,6 +54,32 @@ export function leastChargeAboveThreshold({
   callGasLimit,
 }: Pick<Operation, 'callGasLimit'>): bigint {
   return greatest(smallest(callGasLimit / UNUSED_SHARE, callGasLimit - FREE_UNUSED), 0n)
+}
+
+/** Of u gas used under a limit of L, u + (L - u) / 10 were charged: L - u. */
+function unusedOf(limit: bigint, charged: bigint): bigint {
+  return greatest(((limit - charged) * UNUSED_SHARE) / (UNUSED_SHARE - 1n), 0n)
+}
+
+/** v0.7: a tenth of what the limits of call and postOp together left unused. */
+export function chargeOfUnused(op: Operation, { charged }: ExecutionUse): bigint {
+  const postOp = op.paymaster === undefined ? 0n : op.paymasterPostOpGasLimit
+  return unusedOf(op.callGasLimit + postOp, charged) / UNUSED_SHARE
+}
+
+/**
+ * v0.8 and later: a tenth of what each of the two limits left unused, where that is more than 40,000. The EntryPoint's own
+ * work, a few hundred gas, counts as used by the call.
+ */
+export function chargeAboveThreshold(op: Operation, used: ExecutionUse): bigint {
+  const { charged, call, postOp, contextSize } = used
+  const unusedPostOp = op.paymasterPostOpGasLimit - postOp
+  const isCharged = contextSize > 0 && unusedPostOp > FREE_UNUSED
+  const ofPostOp = isCharged ? unusedPostOp / UNUSED_SHARE : 0n
+  const left = charged - postOp - ofPostOp
+  const unused = unusedOf(op.callGasLimit, left)
+  const isBelow = unused <= FREE_UNUSED || op.callGasLimit - call <= FREE_UNUSED
+  return isBelow ? ofPostOp : ofPostOp + unused / UNUSED_SHARE
 }
 
 /**

@@ -70,6 +70,16 @@ export type ValidationUse = {
   readonly contextSize: number
 }
 
+/** Gas of an execution that is over. */
+export type ExecutionUse = {
+  /** All that was charged after validation, with the charge for unused gas. */
+  readonly charged: bigint
+  readonly call: bigint
+  readonly postOp: bigint
+  /** Bytes of the paymaster's context; without any its postOp is not called. */
+  readonly contextSize: number
+}
+
 /** One deployed EntryPoint contract. Everything that differs between versions lives behind this. */
 export type EntryPoint = VersionFacts &
   EntryPointContract & {
@@ -116,6 +126,8 @@ export type EntryPointContract = {
    * whatever they use: 0 where unused gas is free.
    */
   leastExecutionCharge(op: Operation): bigint
+  /** The part of what was charged after validation that is for gas which the limits left unused; to within one gas each. */
+  unusedGasCharge(op: Operation, used: ExecutionUse): bigint
   /** Gas one operation may use inside handleOps, for the bundle's gas limit. */
   bundleGas(op: Operation): bigint
   /** Storage slots of the EntryPoint that hold the stake of `account`, for `readStake`. */

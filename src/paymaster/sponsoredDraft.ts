@@ -95,7 +95,10 @@ export function withSignature(draft: Draft): Draft {
 }
 
 /** The draft with the limits and fees of `gas`. */
-export function complete(draft: Draft, gas: GasEstimate): Operation {
+export function complete(
+  draft: Draft,
+  gas: Omit<GasEstimate, 'validAfter' | 'validUntil'>,
+): Operation {
   return {
     ...draft,
     callGasLimit: gas.callGasLimit,

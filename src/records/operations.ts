@@ -351,6 +351,43 @@ export async function findOperationRecord(
   return { operation, history, bundles, transactions, inclusion, decisions }
 }
 
+/** wei of the bundle of ours that a transaction is. */
+type BundleMoney = {
+  /** The operations that it includes. */
+  readonly operations: number
+  /** What they were charged, all together. */
+  readonly charges: bigint
+  /** What the transaction cost its executor; null where that is not known yet. */
+  readonly cost: bigint | null
+  /** What goes back to tanks that paid more than their share. */
+  readonly returned: bigint
+  /** What is left to the executor; null as the cost. */
+  readonly margin: bigint | null
+}
+
+/** The money of the bundle that included an operation; undefined where another bundler sent it. */
+export async function findBundleMoney(
+  db: Database,
+  { inclusion, bundles }: Pick<OperationRecord, 'inclusion' | 'bundles'>,
+): Promise<BundleMoney | undefined> {
+  const bundle = bundles.find(
+    ({ transaction_hash: hash }) => hash !== null && hash === inclusion?.transaction_hash,
+  )
+  if (bundle === undefined || inclusion === undefined) return undefined
+  const { chain_id, block_number, transaction_hash } = inclusion
+  const { rows } = await sql<Omit<BundleMoney, 'cost' | 'margin'>>`
+    select count(*)::integer as operations, sum(actual_gas_cost) as charges, (
+        select coalesce(sum(amount), 0) from surpluses
+        where chain_id = ${chain_id} and transaction_hash = ${transaction_hash}) as returned
+    from inclusions where chain_id = ${chain_id} and block_number = ${block_number}
+      and transaction_hash = ${transaction_hash}`.execute(db)
+  const [money] = rows
+  const { cost } = bundle
+  if (money === undefined) return undefined
+  const margin = cost === null ? null : money.charges - cost - money.returned
+  return { ...money, cost, margin }
+}
+
 /** The app that sent an operation, and its account. */
 export function findOperationOwner(
   db: Database,

@@ -18,16 +18,19 @@ import { type DataPrice, dataPriceAt } from '../gas/dataPrice.js'
 import { estimateOperation } from '../gas/estimateOperation.js'
 import { neededCallGas } from '../gas/neededGas.js'
 import { expectedShare } from '../gas/preVerificationGas.js'
+import { explainCharge } from '../gas/waterfall.js'
 import { createBundleSizes, type ExpectedSizes } from '../mempool/bundleSizes.js'
 import { createMempool, type Mempool } from '../mempool/createMempool.js'
-import { createAppFees } from '../paymaster/appFees.js'
+import { type AppFees, createAppFees } from '../paymaster/appFees.js'
 import { createTokenPaymaster } from '../paymaster/createTokenPaymaster.js'
 import { explainRevert } from '../paymaster/explainRevert.js'
 import { configuredPrices, type PriceSource, parseUsd } from '../paymaster/policy/price.js'
 import { createPrices, createTokenPrices } from '../paymaster/prices/createPrices.js'
 import { createSponsor } from '../paymaster/sponsor.js'
 import type { SponsoredStep } from '../paymaster/sponsorship.js'
+import { complete, withSignature } from '../paymaster/sponsoredDraft.js'
 import { defaultTerms } from '../paymaster/sponsorshipTerms.js'
+import { readBalanceChanges, simulateAssets } from '../simulation/simulateAssets.js'
 import type { OperationTraces } from '../telemetry/traces/operationTraces.js'
 import type { ChainParts, OpenChain } from './openChain.js'
 
@@ -133,7 +136,7 @@ export function serveChain(
     receipt: (hash) => operationReceipt(views, hash),
     preconfirmed: (hash) => preconfirmedReceipt(views, hash),
     byHash: (hash) => operationByHash(views, hash),
-    neededGas: neededGasOn(chain),
+    ...runsOn(chain, appFees),
     sponsor: sponsor.sponsor,
     stub: sponsor.stub,
     tanks: sponsor.tanks,
@@ -173,10 +176,48 @@ function estimatesOf(
   }
 }
 
+/** Runs of operations that are asked for by themselves. */
+function runsOn(
+  chain: OpenChain,
+  appFees: AppFees,
+): Pick<ChainServices, 'neededGas' | 'waterfall' | 'assets' | 'balanceChanges'> {
+  return {
+    neededGas: neededGasOn(chain),
+    waterfall: (entryPoint, charged) => explainCharge(chain, entryPoint, charged),
+    assets: assetsOn(chain, appFees),
+    balanceChanges: (holder, assets) => readBalanceChanges(chain.node, holder, assets),
+  }
+}
+
 function neededGasOn({ engine, definition }: OpenChain): ChainServices['neededGas'] {
   return async ({ entryPoint, operation, blockHash }) => {
     const past = await engine.openPast(entryPoint, operation, blockHash)
     return neededCallGas(past.by(undefined), entryPoint, operation, definition)
+  }
+}
+
+function assetsOn(
+  { node, engine }: OpenChain,
+  { estimate }: Pick<AppFees, 'estimate'>,
+): ChainServices['assets'] {
+  return async (entryPoint, sent, appId) => {
+    const draft = withSignature(sent)
+    const { callGasLimit, verificationGasLimit, maxFeePerGas, maxPriorityFeePerGas } = draft
+    const hasLimits = callGasLimit && verificationGasLimit && maxFeePerGas !== undefined
+    const gas = hasLimits
+      ? {
+          ...draft,
+          callGasLimit,
+          verificationGasLimit,
+          maxFeePerGas,
+          maxPriorityFeePerGas: maxPriorityFeePerGas ?? 0n,
+          preVerificationGas: draft.preVerificationGas ?? 0n,
+        }
+      : await estimate(entryPoint, draft, undefined, appId)
+    const op = complete(draft, gas)
+    return simulateAssets({ node, engine }, entryPoint, op).catch(async (error: unknown) => {
+      throw await explainRevert(node, draft, error)
+    })
   }
 }
 

@@ -15,7 +15,7 @@ import type { EngineChoice } from '../erc4337/validationSettings.js'
 import type { Fork } from '../evm/index.js'
 import { type CheckedBy, checkOperation, checkOverride, selfCheck } from './check/selfCheck.js'
 import type { RuleSettings } from './checkRules.js'
-import type { Engine } from './engine.js'
+import type { Engine, Inspecting } from './engine.js'
 import { engineOnBothSides } from './inProcess/engineOnBothSides.js'
 import { createEngineOn } from './inProcess/inProcessEngine.js'
 import { openPast, type IncludedOperation } from './inProcess/pastOperation.js'
@@ -42,6 +42,7 @@ type ChainEngineContext = StateProviderContext & {
 }
 
 export type ChainEngine = Engine &
+  Inspecting &
   KnownValidations & {
     /** See `replayBundle`. Throws CannotSimulateError where our EVM is not used. */
     replay(
@@ -129,16 +130,18 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
     throw refusal ?? new CannotSimulateError(UNTRUSTED)
   }
 
+  function ownEvm({ address }: EntryPoint) {
+    if (!state || !inProcess || !trusted.has(address)) throw new CannotSimulateError(UNTRUSTED)
+    return { state, inProcess, simulations }
+  }
+
   /** Our EVM where it is trusted and able, else the node. */
   async function withEngine<R>(
     entryPoint: EntryPoint,
     use: (engine: Engine) => Promise<R>,
   ): Promise<R> {
     try {
-      if (inProcess === undefined || !trusted.has(entryPoint.address)) {
-        throw new CannotSimulateError(UNTRUSTED)
-      }
-      return await use(inProcess)
+      return await use(ownEvm(entryPoint).inProcess)
     } catch (error) {
       if (!canNodeTry(error)) throw error
       logger.warn({ reason: error.message }, 'the node simulates instead of our EVM')
@@ -158,14 +161,9 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
       withEngine(entryPoint, (engine) => engine.execute(entryPoint, ...rest)),
     measure: (entryPoint, ...rest) =>
       withEngine(entryPoint, (engine) => engine.measure(entryPoint, ...rest)),
-    async replay(entryPoint, blockHash, transaction) {
-      if (!state || !trusted.has(entryPoint.address)) throw new CannotSimulateError(UNTRUSTED)
-      return replayBundle({ state, simulations }, entryPoint, blockHash, transaction)
-    },
-    async openPast(entryPoint, op, blockHash) {
-      if (!state || !trusted.has(entryPoint.address)) throw new CannotSimulateError(UNTRUSTED)
-      return openPast({ state, simulations }, entryPoint, op, blockHash)
-    },
+    inspect: async (entryPoint, op) => ownEvm(entryPoint).inProcess.inspect(entryPoint, op),
+    replay: async (entryPoint, ...rest) => replayBundle(ownEvm(entryPoint), entryPoint, ...rest),
+    openPast: async (entryPoint, ...rest) => openPast(ownEvm(entryPoint), entryPoint, ...rest),
     trouble: () =>
       entryPoints.every(({ address }) => trusted.has(address)) ? undefined : UNTRUSTED,
     stop: () => state?.stop(),

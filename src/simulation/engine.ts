@@ -6,6 +6,7 @@ import type { Operation } from '../erc4337/operation.js'
 import type { CodeHashes, Stakes } from '../erc4337/rules/index.js'
 import type { Validity } from '../erc4337/validationData.js'
 import type { ExecutionRecord, Fork } from '../evm/index.js'
+import type { AssetMove } from './assetMoves.js'
 import type { ReadSet } from './readSet.js'
 
 export type { StateOverride }
@@ -77,6 +78,46 @@ type ExecutionResult =
       readonly actualGasUsed?: bigint
     }
   | { readonly ok: false; readonly failure: Failure }
+
+/** Gas by the phases of an operation, without what the EntryPoint uses itself. */
+export type PhaseGas = {
+  /** All of validation, preVerificationGas included, and what the EntryPoint uses itself. */
+  readonly preOp: bigint
+  /** The creation and the validation of the account. */
+  readonly account: bigint
+  /** The validation of the paymaster. */
+  readonly paymaster: bigint
+  readonly call: bigint
+  readonly postOp: bigint
+}
+
+/** A whole execution as our EVM saw it. */
+export type Inspection =
+  | {
+      readonly ok: true
+      readonly success: boolean
+      /** Of the account's call; `0x` on success. */
+      readonly revertData: Hex
+      readonly actualGasUsed: bigint
+      readonly phases: PhaseGas
+      /** Bytes of the context that the paymaster returned; 0 without paymaster. */
+      readonly contextSize: number
+      readonly moves: readonly AssetMove[]
+      /** The block on whose state it ran. */
+      readonly blockHash: Hex
+      /** wei per gas in the block that it ran in */
+      readonly baseFee: bigint
+    }
+  | { readonly ok: false; readonly failure: Failure }
+
+/** What only our own EVM sees. */
+export type Inspecting = {
+  /**
+   * Runs an operation as `execute` does, whose payer has enough money for gas (see `fundsOn`), and looks at what it does.
+   * Throws CannotSimulateError, also for one that moves more assets than are looked at.
+   */
+  inspect(entryPoint: EntryPoint, op: Operation): Promise<Inspection>
+}
 
 /**
  * The greatest gas limits that a measurement may try. `verification` bounds the account and the

@@ -125,9 +125,10 @@ describe('every row of the route table', () => {
     const ofViewers = /^\/(?!auth-tokens|invitations)/
     for (const { method, path, role } of routes) {
       if (role === undefined) continue
-      // Advice runs the operation: it costs what a simulation costs.
-      const isRead = method === 'GET' && !path.endsWith('/advice')
-      const isDevelopers = ofDevelopers.test(path) || path.endsWith('/advice')
+      // Both run the operation: they cost what a simulation costs.
+      const isRun = /\/(advice|waterfall)$/.test(path)
+      const isRead = method === 'GET' && !isRun
+      const isDevelopers = ofDevelopers.test(path) || isRun
       const least = isRead ? ofViewers.test(path) && 'viewer' : isDevelopers && 'developer'
       expect({ method, path, role }).toEqual({ method, path, role: least || 'admin' })
     }
@@ -143,6 +144,7 @@ describe('every row of the route table', () => {
   const absent: readonly string[] = [
     '/chains/{chainId}/bundles/{bundleId}',
     '/operations/{chainId}/{userOpHash}/advice',
+    '/operations/{chainId}/{userOpHash}/waterfall',
   ]
   // Signing out ends the party: see signIn.test.ts.
   const asked = routes.filter(({ method, path }) => `${method} ${path}` !== 'DELETE /session')

@@ -29,6 +29,7 @@ import { rehearsalRoutes } from './routes/rehearsals.js'
 import { refusalRoutes } from './routes/refusals.js'
 import { tankRoutes } from './routes/tanks.js'
 import { tokenRoutes } from './routes/tokens.js'
+import { waterfallRoutes } from './routes/waterfall.js'
 import { webhookCallRoutes } from './routes/webhooks.js'
 
 /** Everything below /admin/v1; the OpenAPI document and the tests of tenancy are made from it too. */
@@ -58,6 +59,7 @@ export const routes: readonly Route<AdminContext>[] = [
   ...invitationRoutes,
   ...authTokenRoutes,
   ...simulateRoutes,
+  ...waterfallRoutes,
   ...searchRoutes,
   ...overviewRoutes,
   ...attentionRoutes,

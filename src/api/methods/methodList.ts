@@ -17,6 +17,7 @@ import { sponsorUserOperation } from './sponsorUserOperation.js'
 import { subscribe, unsubscribe } from './subscribe.js'
 import { validateSponsorshipPolicies } from './validateSponsorshipPolicies.js'
 import { alchemySponsor } from './vendors/alchemy.js'
+import { alchemyAssetChanges, pimlicoAssetChanges } from './vendors/assetChanges.js'
 import { candideTokens } from './vendors/candide.js'
 import { pimlicoStatus, pimlicoTokenQuotes } from './vendors/pimlico.js'
 import { paymasterAccounts, stackupTokenQuotes } from './vendors/stackup.js'
@@ -40,8 +41,10 @@ const methodList = [
   validateSponsorshipPolicies,
   pimlicoStatus,
   pimlicoTokenQuotes,
+  pimlicoAssetChanges,
   zeroDevSponsor,
   alchemySponsor,
+  alchemyAssetChanges,
   stackupTokenQuotes,
   paymasterAccounts,
   candideTokens,

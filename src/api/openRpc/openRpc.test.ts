@@ -76,7 +76,7 @@ describe.each(dialectNames)('the OpenRPC document of the %s dialect', (dialect) 
 
 /** Methods whose parameters depend on each other, or on the chain: they may refuse what fits each schema. */
 const canRefuse =
-  /^(eth_(estimate|sendU|sendR|subs|call)|pm_|debug_bundler_addU|pimlico_getT|zd_s|alch|stack)/
+  /^(eth_(estimate|sendU|sendR|subs|call)|pm_|debug_bundler_addU|pimlico_(getT|sim)|zd_s|alch|stack)/
 
 test.each(described('standard').document.methods.filter(({ params }) => params.length > 0))(
   '$name takes parameters as described, or refuses them as documented',

@@ -16,7 +16,7 @@ import {
 import { callLayoutPacked, readStakePacked, stakeSlotsPacked } from './layouts.js'
 import { encodePackedOperation, paymasterAndData, readPackedOperation } from './packedOperation.js'
 
-type SharedByPacked = Omit<EntryPointContract, 'hash' | 'leastExecutionCharge'>
+type SharedByPacked = Omit<EntryPointContract, 'hash' | 'leastExecutionCharge' | 'unusedGasCharge'>
 
 /** The parts that v0.7 and later have in common; they differ in how `initCode` may be written. */
 export function packedEntryPoint(

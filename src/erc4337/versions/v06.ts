@@ -42,6 +42,7 @@ export function createEntryPointV06(address: Address): EntryPointContract {
     gasPrice: effectiveGasPrice,
     mostCharged: mostChargedV06,
     leastExecutionCharge: () => 0n,
+    unusedGasCharge: () => 0n,
     bundleGas: bundleGasV06,
     stakeSlots: stakeSlotsV06,
     readStake: readStakeV06,

@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import { leastChargeAboveThreshold } from '../charges.js'
+import { chargeAboveThreshold, leastChargeAboveThreshold } from '../charges.js'
 import { hashedInitCode, splitDelegatedInitCode } from '../delegation.js'
 import { createTypedDataHash } from '../encoding/typedDataHash.js'
 import type { EntryPointContract } from '../entryPoint.js'
@@ -11,6 +11,7 @@ export function createEntryPointV08(address: Address): EntryPointContract {
   return {
     ...packedEntryPoint(address, splitDelegatedInitCode),
     leastExecutionCharge: leastChargeAboveThreshold,
+    unusedGasCharge: chargeAboveThreshold,
     hash: (op, chainId, delegate) =>
       typedDataHash(hashedWords(op, hashedInitCode(op, delegate), paymasterAndData(op)), chainId),
   }

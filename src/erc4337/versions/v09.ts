@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import { leastChargeAboveThreshold } from '../charges.js'
+import { chargeAboveThreshold, leastChargeAboveThreshold } from '../charges.js'
 import { hashedInitCode, splitDelegatedInitCode } from '../delegation.js'
 import { createTypedDataHash } from '../encoding/typedDataHash.js'
 import type { EntryPointContract } from '../entryPoint.js'
@@ -13,6 +13,7 @@ export function createEntryPointV09(address: Address): EntryPointContract {
     ...packedEntryPoint(address, splitDelegatedInitCode),
     // A range of block numbers costs more than one of times.
     leastExecutionCharge: leastChargeAboveThreshold,
+    unusedGasCharge: chargeAboveThreshold,
     hash: (op, chainId, delegate) => {
       const initCode = hashedInitCode(op, delegate)
       const signedByUser = hashedPaymasterAndData(paymasterAndData(op))

@@ -1,6 +1,6 @@
 import { greatest, smallest } from '../../base/bigints.js'
 import type { StateProvider } from '../../chain/stateProvider.js'
-import type { Engine, GasMeasurement } from '../engine.js'
+import type { Engine, GasMeasurement, Inspecting } from '../engine.js'
 import type { Simulations } from '../simulations.js'
 import { createEngineOn, createInProcessEngine } from './inProcessEngine.js'
 
@@ -8,11 +8,15 @@ import { createEngineOn, createInProcessEngine } from './inProcessEngine.js'
  * Our EVM by the rules of now, and while a fork is near by those as well: an operation must be valid on both sides, and
  * its limits are enough for both.
  */
-export function engineOnBothSides(state: StateProvider, simulations: Simulations): Engine {
+export function engineOnBothSides(
+  state: StateProvider,
+  simulations: Simulations,
+): Engine & Inspecting {
   const now = createInProcessEngine({ state, simulations })
   const then = createEngineOn(state.withComingRules, simulations)
   return {
     execute: now.execute,
+    inspect: now.inspect,
     async validate(...request) {
       const result = await now.validate(...request)
       if (!result.ok || state.forks().length === 1) return result

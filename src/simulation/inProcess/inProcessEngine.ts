@@ -1,13 +1,14 @@
 import { OperationLimitError } from '../../base/errors/operationErrors.js'
-import { TooCostlyError } from '../../base/errors/simulationErrors.js'
-import type { AccessHints } from '../../chain/accessPrediction.js'
+import { CannotSimulateError, TooCostlyError } from '../../base/errors/simulationErrors.js'
+import type { Accesses, AccessHints } from '../../chain/accessPrediction.js'
 import { NodeUnavailableError } from '../../chain/nodeErrors.js'
 import type { KnownBlock, StateProvider, WithState } from '../../chain/stateProvider.js'
 import type { EntryPoint } from '../../erc4337/entryPoint.js'
 import type { Operation } from '../../erc4337/operation.js'
 import { splitValidationData } from '../../erc4337/validationData.js'
 import { type Fork, forks, type State, type Touched, trackState } from '../../evm/index.js'
-import type { Engine, StateOverride, Validation } from '../engine.js'
+import { assetMoves } from '../assetMoves.js'
+import type { Engine, Inspecting, StateOverride, Validation } from '../engine.js'
 import { mergeOverrides } from '../evmOverrides.js'
 import { aggregated } from '../operationFailure.js'
 import { fundsOn } from '../payerFunds.js'
@@ -35,7 +36,10 @@ type InProcessContext = {
  * An apparent refusal is checked once more on the newest state: the client that sent the operation may
  * have seen a block that we have not.
  */
-export function createInProcessEngine({ state, simulations }: InProcessContext): Engine {
+export function createInProcessEngine({
+  state,
+  simulations,
+}: InProcessContext): Engine & Inspecting {
   const known = createEngineOn(state.withState, simulations)
   const newest = createEngineOn(state.withNewestState, simulations)
   return {
@@ -52,6 +56,10 @@ export function createInProcessEngine({ state, simulations }: InProcessContext):
       const result = await known.measure(...request)
       return result.outcome === 'measured' ? result : newest.measure(...request)
     },
+    async inspect(...request) {
+      const result = await known.inspect(...request)
+      return result.ok && result.success ? result : newest.inspect(...request)
+    },
   }
 }
 
@@ -60,7 +68,10 @@ function signatureFailed(validation: Validation): boolean {
 }
 
 /** An engine on the state that `withState` provides, without a second check of refusals. */
-export function createEngineOn(withState: WithState, simulations: Simulations): Engine {
+export function createEngineOn(
+  withState: WithState,
+  simulations: Simulations,
+): Engine & Inspecting {
   const context = { withState, simulations }
   return {
     async validate(entryPoint, op, override) {
@@ -125,7 +136,55 @@ export function createEngineOn(withState: WithState, simulations: Simulations): 
       if (measured.outcome !== 'measured') return measured
       return { ...measured, gas: { ...measured.gas, before: stateBefore(known, entryPoint, op) } }
     },
+
+    async inspect(entryPoint, op) {
+      const task = { kind: 'run', op, extent: 'execution', wantsRecord: true } as const
+      const override = await fundedOverride(withState, entryPoint, op)
+      const { run, state, known } = await runOnce(context, entryPoint, task, override)
+      const { observed, outcome, record, logs } = run
+      if (observed.validated === undefined || outcome === undefined) {
+        return { ok: false, failure: refusal(entryPoint, op, run.output, state) }
+      }
+      if (record === undefined) throw new TooCostlyError('memory for its record')
+      const moves = assetMoves(record.root, logs, entryPoint.address)
+      if (moves.length > MOST_MOVES)
+        throw new CannotSimulateError(`it moves assets more than ${MOST_MOVES} times`)
+      const { success, reason: revertData, actualGasUsed } = outcome
+      const gas = (end: { readonly gasUsed: number } | undefined) => BigInt(end?.gasUsed ?? 0)
+      const phases = {
+        preOp: observed.validated.preOpGas,
+        account: BigInt(observed.accountGas),
+        paymaster: BigInt(observed.paymasterGas),
+        call: gas(observed.call),
+        postOp: gas(observed.postOp),
+      }
+      const { contextSize } = observed.validated
+      const { hash: blockHash } = known.head
+      const { baseFee } = known.block
+      const ended = { success, revertData, actualGasUsed }
+      return { ok: true, ...ended, phases, contextSize, moves, blockHash, baseFee }
+    },
   }
+}
+
+/** Moves of assets that are looked at: a batch of hundreds fits, and an answer has some 200 kB at most. */
+const MOST_MOVES = 500
+
+/** The override of `fundsOn`, on the state that `withState` gives. */
+async function fundedOverride(
+  withState: WithState,
+  entryPoint: EntryPoint,
+  op: Operation,
+): Promise<StateOverride> {
+  type Funded = Accesses & { readonly kind: 'done'; readonly override: StateOverride }
+  const hints = accessHintsOf(entryPoint, op, 'execution')
+  const { result } = await withState<Funded>(hints, async (known) => {
+    const funds = fundsOn(known, entryPoint, op)
+    if (funds.kind === 'missing') return funds
+    const { touched } = trackState(known)
+    return { kind: 'done', override: funds.override, touched, preimages: [] }
+  })
+  return result.override
 }
 
 type OnceRun = {

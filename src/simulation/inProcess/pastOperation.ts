@@ -7,7 +7,7 @@ import type { EntryPoint } from '../../erc4337/entryPoint.js'
 import type { StateBefore } from '../../erc4337/forkGas.js'
 import type { Operation } from '../../erc4337/operation.js'
 import { type Fork, trackState } from '../../evm/index.js'
-import type { Engine, StateOverride } from '../engine.js'
+import type { Engine, Inspecting, StateOverride } from '../engine.js'
 import { fundsOn } from '../payerFunds.js'
 import type { Simulations } from '../simulations.js'
 import { stateBefore } from '../stateBefore.js'
@@ -19,7 +19,7 @@ export type IncludedOperation = {
   /** Whether it runs on the newest state, because the node has lost the one that it met. */
   readonly isNewest: boolean
   /** The engine by the rules of `fork`; undefined = those of its block. */
-  by(fork: Fork | undefined): Pick<Engine, 'measure' | 'execute'>
+  by(fork: Fork | undefined): Pick<Engine, 'measure' | 'execute'> & Inspecting
   /** What was in the state before. */
   before(): Promise<StateBefore>
 }
@@ -69,6 +69,7 @@ export async function openPast(
       const engine = createEngineOn(past.on(ruled), simulations)
       return {
         measure: engine.measure,
+        inspect: engine.inspect,
         execute: async (target, limited, override: StateOverride | undefined) =>
           engine.execute(target, limited, override ?? (await facts(limited)).override),
       }

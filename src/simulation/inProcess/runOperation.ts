@@ -5,6 +5,7 @@ import type { EntryPoint, OperationOutcome } from '../../erc4337/entryPoint.js'
 import type { Operation } from '../../erc4337/operation.js'
 import {
   type BlockEnv,
+  type EvmLog,
   type ExecutionRecord,
   type Outcome,
   type State,
@@ -36,6 +37,8 @@ export type OperationRun = Accesses & {
   readonly observed: Observation
   /** The outcome that handleOps would put on the chain; undefined when it refuses. */
   readonly outcome: Pick<OperationOutcome, 'success' | 'reason' | 'actualGasUsed'> | undefined
+  /** None where no record was wanted. */
+  readonly logs: readonly EvmLog[]
   /** Undefined where it was not wanted, or would take too much memory. */
   readonly record: ExecutionRecord | undefined
 }
@@ -73,6 +76,7 @@ export function runOperation(
       reason: executed.reason,
       actualGasUsed: executed.actualGasUsed,
     },
+    logs: wantsRecord ? outcome.logs : [],
     record: wantsRecord ? record : undefined,
     preimages: record?.preimages.slice(0, PREIMAGES_KEPT) ?? [],
     touched,

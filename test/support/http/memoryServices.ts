@@ -108,6 +108,20 @@ export function createMemoryServices() {
     receipt: recorded('receipt', receiptOf),
     preconfirmed: recorded('preconfirmed', () => undefined),
     neededGas: recorded('neededGas', () => undefined),
+    waterfall: recorded('waterfall', () => ({
+      prefund: 2n,
+      charge: 1n,
+      refund: 1n,
+      gasPrice: 1n,
+      parts: [],
+      state: undefined,
+      hints: [],
+    })),
+    assets: recorded('assets', () => ({
+      moves: [],
+      blockHash: `0x${'ab'.repeat(32)}`,
+    })),
+    balanceChanges: recorded('balanceChanges', () => []),
     byHash: recorded('byHash', (hash) => {
       const found = operations.get(hash)
       if (found === undefined) return undefined

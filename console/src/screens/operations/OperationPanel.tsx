@@ -24,6 +24,7 @@ import { Gas } from './Gas.js'
 import { Remedy } from './Remedy.js'
 import { Simulate } from './Simulate.js'
 import { Stages, Timeline } from './Timeline.js'
+import { Waterfall } from './Waterfall.js'
 
 type OperationPanelProps = {
   readonly chainId: number
@@ -92,6 +93,7 @@ function Detail({ detail, onChanged }: DetailProps) {
       )}
       <Calls calls={detail.calls} chainId={chainId} />
       <Gas operation={detail.operation} timeline={timeline} />
+      <Waterfall detail={detail} />
       <section>
         <h3>Facts</h3>
         <Facts>

@@ -1,0 +1,75 @@
+import type { Hex } from 'viem'
+import { z } from 'zod'
+import { NotFoundError } from '../../../base/errors/restErrors.js'
+import { storedOperation } from '../../../db/storedOperation.js'
+import { chargeKinds } from '../../../gas/waterfall.js'
+import { findBundleMoney, findOperationRecord } from '../../../records/operations.js'
+import { wei } from '../../../tenants/schemas.js'
+import { route } from '../../adminContext.js'
+import { servedChain } from './chains.js'
+
+const signed = z.string().regex(/^-?\d+$/)
+
+const waterfall = z.object({
+  prefund: wei,
+  charge: wei,
+  refund: wei,
+  /** wei per gas */
+  gasPrice: wei,
+  /** Their wei are the charge in sum. */
+  parts: z.array(z.object({ kind: z.enum(chargeKinds), gas: signed, wei: signed })),
+  /** The state on which it was run again to find the parts: before its block, or the newest; null = it could not be. */
+  state: z.enum(['before', 'newest']).nullable(),
+  hints: z.array(
+    z.object({
+      kind: z.enum(['unusedGas', 'excess', 'paymaster']),
+      wei,
+      percent: z.number(),
+      message: z.string(),
+    }),
+  ),
+  /** The bundle that included it; null where it is of another bundler. */
+  bundle: z
+    .object({
+      operations: z.int(),
+      charges: wei,
+      cost: wei.nullable(),
+      returned: wei,
+      /** What is left to the executor: charges less cost and what is returned. */
+      margin: signed.nullable(),
+    })
+    .nullable(),
+})
+
+export const waterfallRoutes = [
+  route('GET /operations/{chainId}/{userOpHash}/waterfall', {
+    summary: 'Where the money of an included operation went, by running it again in its block',
+    who: 'either',
+    role: 'developer',
+    answer: waterfall,
+    async run({ context, caller, params, simulate }) {
+      const { chainId: chain, userOpHash } = params
+      const wanted = userOpHash.toLowerCase() as Hex
+      const record = await findOperationRecord(context.database, chain, wanted, caller.accountId)
+      const { operation: row, inclusion } = record ?? {}
+      if (record === undefined || row === undefined || inclusion === undefined)
+        throw new NotFoundError('An included operation')
+      const served = servedChain(context, chain)
+      const entryPoint = served.entryPoints.get(row.entry_point)
+      if (entryPoint === undefined) throw new NotFoundError('EntryPoint')
+      const charged = {
+        operation: storedOperation(row.operation),
+        blockHash: inclusion.block_hash,
+        success: inclusion.success,
+        actualGasUsed: inclusion.actual_gas_used,
+        actualGasCost: inclusion.actual_gas_cost,
+        sharedBy: row.shared_by,
+      }
+      const { state = null, ...found } = await simulate(row.app_id, () =>
+        served.waterfall(entryPoint, charged),
+      )
+      const bundle = await findBundleMoney(context.database, record)
+      return { ...found, state, bundle: bundle ?? null }
+    },
+  }),
+]

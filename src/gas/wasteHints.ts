@@ -1,0 +1,63 @@
+import { greatest } from '../base/bigints.js'
+import type { Operation } from '../erc4337/operation.js'
+import type { PhaseGas } from '../simulation/engine.js'
+
+/** wei of a charge that the operation need not have been charged. */
+export type WasteHint = {
+  readonly kind: 'unusedGas' | 'excess' | 'paymaster'
+  readonly wei: bigint
+  /** Of the charge, to a tenth. */
+  readonly percent: number
+  readonly message: string
+}
+
+/** Parts of a charge below this share (thousandths) are not worth a change. */
+const LEAST_SHARE = 10n
+
+type ChargeFacts = {
+  /** wei */
+  readonly charge: bigint
+  /** wei per gas */
+  readonly gasPrice: bigint
+  readonly parts: readonly { readonly kind: string; readonly gas: bigint; readonly wei: bigint }[]
+  readonly phases: Pick<PhaseGas, 'call' | 'postOp'>
+  /** Gas that it would have been charged for without its paymaster; undefined where it has none, or needs it. */
+  readonly selfPaidGas: bigint | undefined
+}
+
+/** What could have been saved, in numbers. */
+export function wasteHints(op: Operation, facts: ChargeFacts): readonly WasteHint[] {
+  const { parts, charge, gasPrice, phases, selfPaidGas } = facts
+  const weiOf = (kind: string) => parts.find((part) => part.kind === kind)?.wei ?? 0n
+  const gas = parts.reduce((sum, part) => (part.kind === 'neighbours' ? sum : sum + part.gas), 0n)
+  const saved = selfPaidGas === undefined ? 0n : (gas - selfPaidGas) * gasPrice
+  const candidates = [
+    { kind: 'unusedGas', wei: weiOf('unusedGas'), message: unusedText(op, phases) },
+    {
+      kind: 'excess',
+      wei: weiOf('excess'),
+      message: `preVerificationGas ${op.preVerificationGas} is more than the operation and its share of a bundle cost.`,
+    },
+    {
+      kind: 'paymaster',
+      wei: saved,
+      message: 'Paid by the account itself, without a paymaster, it would have cost so much less.',
+    },
+  ] as const
+  return candidates
+    .filter(({ wei }) => wei > 0n && wei * 1_000n >= charge * LEAST_SHARE)
+    .map((hint) => ({ ...hint, percent: Number((hint.wei * 1_000n) / greatest(charge, 1n)) / 10 }))
+}
+
+/** The limit that left most unused. */
+function unusedText(
+  { callGasLimit, paymasterPostOpGasLimit }: Operation,
+  { call, postOp }: ChargeFacts['phases'],
+): string {
+  const isCalls = callGasLimit - call >= paymasterPostOpGasLimit - postOp
+  const [name, limit, used] = isCalls
+    ? ['callGasLimit', callGasLimit, call]
+    : ['paymasterPostOpGasLimit', paymasterPostOpGasLimit, postOp]
+  const times = used === 0n ? '' : `, ${Number((limit * 10n) / used) / 10} times as much`
+  return `${name} is ${limit}, ${used} were used${times}: the EntryPoint charges a tenth of what is unused.`
+}

@@ -1,0 +1,187 @@
+import {
+  type Address,
+  encodeFunctionData,
+  erc20Abi,
+  type Hex,
+  http,
+  parseEther,
+  parseUnits,
+} from 'viem'
+import {
+  createBundlerClient,
+  createPaymasterClient,
+  type SmartAccount,
+} from 'viem/account-abstraction'
+import { foundry } from 'viem/chains'
+import { describe, expect, test } from 'vitest'
+import { devVersions } from '../../src/cli/devnet/devContracts.js'
+import type { Json } from '../support/http/jsonRpc.js'
+import { adminGet } from '../support/service/adminGet.js'
+import { TARGET } from '../support/service/devAccount.js'
+import { giveTokens, tokenNamed } from '../support/service/devTokens.js'
+import { fund, nodeClient, simpleSmartAccount } from '../support/service/smartAccounts.js'
+import { usePurser } from '../support/service/usePurser.js'
+
+/* Where the money of operations went, by the running service and the chain's own receipts. */
+
+const info = usePurser()
+
+type Payer = 'self' | 'tank' | 'token'
+
+function clientOf(payer: Payer) {
+  const client = { chain: foundry, client: nodeClient(info()), pollingInterval: 100 }
+  const transport = http(info().standardUrl)
+  if (payer === 'self') return createBundlerClient({ ...client, transport })
+  const paymaster = createPaymasterClient({ transport })
+  if (payer === 'tank') return createBundlerClient({ ...client, transport, paymaster })
+  const paymasterContext = { token: tokenNamed(info(), 'tUSD').address }
+  return createBundlerClient({ ...client, transport, paymaster, paymasterContext })
+}
+
+type Sent = {
+  readonly to?: Address
+  readonly data?: Hex
+  readonly callGasLimit?: bigint
+  readonly verificationGasLimit?: bigint
+  readonly preVerificationGas?: bigint
+}
+
+/** Sends a call and waits for its receipt; the waterfall must agree with that to the wei. */
+async function spent(
+  account: SmartAccount,
+  payer: Payer,
+  { to = TARGET, data = '0x1234', ...limits }: Sent = {},
+) {
+  const client = clientOf(payer)
+  const hash = await client.sendUserOperation({ account, calls: [{ to, data }], ...limits })
+  const receipt = await client.waitForUserOperationReceipt({ hash })
+  const waterfall = await adminGet(info(), `/operations/${info().chainId}/${hash}/waterfall`)
+  const total = (member: 'gas' | 'wei') =>
+    waterfall.parts.reduce((sum: bigint, part: Json) => sum + BigInt(part[member]), 0n)
+  expect(total('wei')).toBe(receipt.actualGasCost)
+  expect(total('gas')).toBe(receipt.actualGasUsed)
+  expect(BigInt(waterfall.charge)).toBe(receipt.actualGasCost)
+  expect(BigInt(waterfall.prefund) - BigInt(waterfall.refund)).toBe(receipt.actualGasCost)
+  expect(waterfall.state).toBe('before')
+  const { gasUsed, effectiveGasPrice } = receipt.receipt
+  const { bundle } = waterfall
+  expect(BigInt(bundle.cost)).toBe(gasUsed * effectiveGasPrice)
+  expect(BigInt(bundle.margin)).toBe(
+    BigInt(bundle.charges) - BigInt(bundle.cost) - BigInt(bundle.returned),
+  )
+  expect(BigInt(bundle.margin)).toBeGreaterThanOrEqual(0n)
+  const gas: Record<string, bigint> = Object.fromEntries(
+    waterfall.parts.map((part: Json) => [part.kind, BigInt(part.gas)]),
+  )
+  return { receipt, waterfall, gas, hint: (kind: string) => hintOf(waterfall, kind) }
+}
+
+function hintOf({ hints }: Json, kind: string) {
+  return hints.find((hint: Json) => hint.kind === kind)
+}
+
+describe.each(devVersions)('EntryPoint v%s', (version) => {
+  test('self-paid, by a tank and in tokens: every part is there, and the wei are the charge', async () => {
+    const account = await simpleSmartAccount(info(), version, `waterfall ${version}`)
+    await fund(info(), account.address)
+    const token = tokenNamed(info(), 'tUSD')
+    await giveTokens(info(), token, account.address, parseUnits('500', 6))
+
+    const first = await spent(account, 'self')
+    expect(first.gas.account).toBeGreaterThan(100_000n)
+    const self = await spent(account, 'self')
+    for (const kind of [
+      'bundleShare',
+      'calldata',
+      'account',
+      'validationWork',
+      'call',
+      'executionWork',
+    ])
+      expect(self.gas[kind], kind).toBeGreaterThan(0n)
+    for (const kind of ['paymaster', 'postOp', 'dataFee', 'metered', 'neighbours'])
+      expect(self.gas[kind], kind).toBeUndefined()
+    expect(self.waterfall.bundle.operations).toBe(1)
+    expect(self.hint('paymaster')).toBeUndefined()
+
+    const tank = await spent(account, 'tank')
+    expect(tank.gas.paymaster).toBeGreaterThan(5_000n)
+    // What it would have cost without the tank is what it costs without the tank; where that is not less, there is no hint.
+    const priceOf = ({ waterfall }: typeof tank) => BigInt(waterfall.gasPrice)
+    const foretold = BigInt(tank.hint('paymaster')?.wei ?? 0) / priceOf(tank)
+    const again = await spent(account, 'self')
+    const saved = Number(tank.receipt.actualGasUsed - again.receipt.actualGasUsed)
+    const error = Math.abs(Number(foretold) - Math.max(saved, 0))
+    expect(error).toBeLessThan(Number(tank.receipt.actualGasUsed) * 0.04)
+
+    const approve = encodeFunctionData({
+      abi: erc20Abi,
+      functionName: 'approve',
+      args: [info().tokenTanks[version] as Address, parseEther('1')],
+    })
+    const inTokens = await spent(account, 'token', { to: token.address, data: approve })
+    expect(inTokens.gas.paymaster).toBeGreaterThan(5_000n)
+    expect(inTokens.gas.postOp).toBeGreaterThan(10_000n)
+  })
+
+  test('gas that a limit leaves unused is charged at a tenth from v0.7 on, and said', async () => {
+    const account = await simpleSmartAccount(info(), version, `unused ${version}`)
+    await fund(info(), account.address)
+    await spent(account, 'self')
+    const little = await spent(account, 'self', { callGasLimit: 200_000n })
+    const much = await spent(account, 'self', { callGasLimit: 500_000n })
+    const penalty = (of: typeof much) => of.gas.unusedGas ?? 0n
+    const more = Number(penalty(much) - penalty(little))
+    if (version === '0.6') {
+      expect([more, penalty(much)]).toEqual([0, 0n])
+      expect(much.hint('unusedGas')).toBeUndefined()
+      return
+    }
+    expect(Math.abs(more - 30_000)).toBeLessThanOrEqual(1)
+    const { message, percent, wei } = much.hint('unusedGas')
+    expect(message).toContain('callGasLimit is 500000')
+    expect(BigInt(wei)).toBe(penalty(much) * BigInt(much.waterfall.gasPrice))
+    expect(percent).toBeGreaterThan(10)
+  })
+
+  test('a call that fails has its waterfall too', async () => {
+    const account = await simpleSmartAccount(info(), version, `fails ${version}`)
+    await fund(info(), account.address)
+    await spent(account, 'self')
+    // A transfer of tokens that it does not have.
+    const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [TARGET, 1n] })
+    const token = tokenNamed(info(), 'tUSD')
+    const failed = await spent(account, 'self', {
+      to: token.address,
+      data,
+      // All of them, so that nothing is estimated: an estimate refuses it.
+      callGasLimit: 60_000n,
+      verificationGasLimit: 150_000n,
+      preVerificationGas: 80_000n,
+    })
+    expect(failed.receipt.success).toBe(false)
+    expect(failed.gas.call).toBeGreaterThan(0n)
+  })
+})
+
+test('operations that share a bundle: each charge is whole, and the bundle is that of the chain', async () => {
+  const accounts = await Promise.all(
+    ['a', 'b', 'c'].map((seed) => simpleSmartAccount(info(), '0.7', `bundle ${seed}`)),
+  )
+  await Promise.all(accounts.map(({ address }) => fund(info(), address)))
+  const all = await Promise.all(accounts.map((account) => spent(account, 'tank')))
+  for (const { waterfall, receipt } of all) {
+    const together = all.filter(
+      (each) => each.receipt.receipt.transactionHash === receipt.receipt.transactionHash,
+    )
+    expect(waterfall.bundle.operations).toBe(together.length)
+    const charges = together.reduce((sum, each) => sum + each.receipt.actualGasCost, 0n)
+    expect(BigInt(waterfall.bundle.charges)).toBe(charges)
+  }
+})
+
+test('there is none of an operation that is not included', async () => {
+  const path = `/operations/${info().chainId}/0x${'ab'.repeat(32)}/waterfall`
+  const headers = { authorization: `Bearer ${info().authToken}` }
+  expect((await fetch(`${info().url}/admin/v1${path}`, { headers })).status).toBe(404)
+})
