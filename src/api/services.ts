@@ -15,6 +15,7 @@ import type { AppFees } from '../paymaster/appFees.js'
 import type { TokenPaymaster } from '../paymaster/createTokenPaymaster.js'
 import type { TokenPrice } from '../paymaster/prices/createPrices.js'
 import type { Sponsor } from '../paymaster/sponsor.js'
+import type { WitnessedRun } from '../simulation/witness.js'
 import type { NewRefusal } from '../records/refusals.js'
 import type { AppSponsor } from '../tenants/apps.js'
 import type { Actor } from '../tenants/audit.js'
@@ -46,6 +47,8 @@ export type ChainServices = AppFees &
     byHash(hash: Hex): Promise<OperationByHash | undefined>
     /** See `neededCallGas`; of an operation in the block that included it. Throws CannotSimulateError. */
     neededGas(included: IncludedCall): Promise<bigint | undefined>
+    /** What repeats the mined transaction of a bundle of ours; undefined where that cannot be had. Throws CannotSimulateError. */
+    witness(transactionHash: Hex): Promise<WitnessedRun | undefined>
     readonly follow: OperationNews['follow']
     readonly followSender: SenderNews['followSender']
     /** Present only where the operator allows `debug_bundler_*`. */

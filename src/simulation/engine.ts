@@ -7,6 +7,7 @@ import type { CodeHashes, Stakes } from '../erc4337/rules/index.js'
 import type { Validity } from '../erc4337/validationData.js'
 import type { ExecutionRecord, Fork } from '../evm/index.js'
 import type { ReadSet } from './readSet.js'
+import type { WitnessedRun } from './witness.js'
 
 export type { StateOverride }
 
@@ -58,9 +59,13 @@ export type Validation = Validity & {
   readonly observed: Observed
 }
 
-export type ValidationResult =
+export type ValidationResult = (
   | { readonly ok: true; readonly validation: Validation }
   | { readonly ok: false; readonly failure: Failure }
+) & {
+  /** What repeats the run; absent where a node made it. */
+  witness?(): WitnessedRun
+}
 
 type ExecutionResult =
   | {

@@ -108,6 +108,7 @@ export function createMemoryServices() {
     receipt: recorded('receipt', receiptOf),
     preconfirmed: recorded('preconfirmed', () => undefined),
     neededGas: recorded('neededGas', () => undefined),
+    witness: recorded('witness', () => undefined),
     byHash: recorded('byHash', (hash) => {
       const found = operations.get(hash)
       if (found === undefined) return undefined

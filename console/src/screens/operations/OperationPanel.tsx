@@ -16,6 +16,7 @@ import { Calls } from './Calls.js'
 import { Cancel } from './Cancel.js'
 import { Gas } from './Gas.js'
 import { Remedy } from './Remedy.js'
+import { Replay } from './Replay.js'
 import { Simulate } from './Simulate.js'
 import { Stages, Timeline } from './Timeline.js'
 
@@ -68,6 +69,7 @@ function Detail({ detail, onChanged }: DetailProps) {
           explanation={explanation}
         />
       )}
+      {detail.success === false && <Replay detail={detail} />}
       <h3>What happened</h3>
       <Timeline entries={timeline} chainId={chainId} />
       <Stages entries={timeline} />
@@ -85,6 +87,7 @@ function Detail({ detail, onChanged }: DetailProps) {
         />
       )}
       <Calls calls={detail.calls} chainId={chainId} />
+      {detail.success !== false && <Replay detail={detail} />}
       <Gas operation={detail.operation} timeline={timeline} />
       <section>
         <h3>Facts</h3>
