@@ -32,7 +32,7 @@ const types: Readonly<Record<string, string>> = {
 /** Texts that are addresses or hashes wherever a column has this name. */
 const addresses =
   /^(?:address|entry_point|executor|factory|owner|paymaster|sender|signer|tank|token)$/
-const hashes = /^(?:hash|user_op_hash|transaction_hash|block_hash|raw)$/
+const hashes = /^(?:digest|hash|user_op_hash|transaction_hash|block_hash|raw)$/
 
 /** Columns about which the catalogue knows less than we do. */
 const known: Readonly<Record<string, string>> = {

@@ -367,6 +367,10 @@ const chosenRows: readonly Row[] = [
             legend: 'gas: {{outcome}}',
           },
           {
+            expr: perSecond('outcome', series('purser_witnesses_total', chain)),
+            legend: 'runs for replay: {{outcome}}',
+          },
+          {
             expr: perSecond('outcome', series('purser_data_fee_compared_total', chain)),
             legend: 'data fee: {{outcome}}',
           },

@@ -17,6 +17,7 @@ import type { AppFees } from '../paymaster/appFees.js'
 import type { TokenPaymaster } from '../paymaster/createTokenPaymaster.js'
 import type { TokenPrice } from '../paymaster/prices/createPrices.js'
 import type { Sponsor } from '../paymaster/sponsor.js'
+import type { WitnessedRun } from '../simulation/witness.js'
 import type { NewRefusal } from '../records/refusals.js'
 import type { AppSponsor } from '../tenants/apps.js'
 import type { BalanceChange, SimulatedAssets } from '../simulation/simulateAssets.js'
@@ -54,6 +55,8 @@ export type ChainServices = AppFees &
     /** See `simulateAssets`; limits that the draft lacks are those of an estimate for the app. */
     assets(entryPoint: EntryPoint, draft: Draft, appId: string): Promise<SimulatedAssets>
     balanceChanges(holder: Address, assets: SimulatedAssets): Promise<readonly BalanceChange[]>
+    /** What repeats the mined transaction of a bundle of ours; undefined where that cannot be had. Throws CannotSimulateError. */
+    witness(transactionHash: Hex): Promise<WitnessedRun | undefined>
     readonly follow: OperationNews['follow']
     readonly followSender: SenderNews['followSender']
     /** Present only where the operator allows `debug_bundler_*`. */

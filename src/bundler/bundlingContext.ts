@@ -8,7 +8,9 @@ import type { Database } from '../db/database.js'
 import type { EntryPoint } from '../erc4337/entryPoint.js'
 import type { SizeWatch } from '../mempool/bundleSizes.js'
 import type { ChainEngine } from '../simulation/chainEngine.js'
+import type { WitnessRecorder } from '../mempool/witnesses.js'
 import type { RuleSettings } from '../simulation/checkRules.js'
+import type { BundleWitness } from './createBundleWitness.js'
 import type { DataFeeWatch } from './createDataFeeWatch.js'
 import type { GasWatch } from './createGasWatch.js'
 import type { Relay } from './createRelay.js'
@@ -36,6 +38,8 @@ export type BundlingContext = {
   readonly metrics: ChainMetrics
   /** Absent where receipts tell the data fee, or there is none. */
   readonly dataFeeWatch?: DataFeeWatch | undefined
+  readonly bundleWitness?: BundleWitness | undefined
+  readonly witnesses?: Pick<WitnessRecorder, 'record'> | undefined
   /** Absent where the rules are off. */
   readonly gasWatch?: GasWatch | undefined
   /** Absent where the operator has set the size of bundles to assume. */

@@ -1,6 +1,5 @@
 import type { Logger } from 'pino'
 import type { Address, Hex } from 'viem'
-import { parseTransaction } from 'viem/utils'
 import { Lru } from '../base/lru.js'
 import type { ChainMetrics } from '../base/metrics/metrics.js'
 import type { TransactionReceipt } from '../chain/transactionReceipt.js'
@@ -8,8 +7,8 @@ import type { Database } from '../db/database.js'
 import type { EntryPoint } from '../erc4337/entryPoint.js'
 import { type EntityGas, savers } from '../erc4337/rules/index.js'
 import { readEntityFacts, throttleEntity } from '../mempool/pool/reputations.js'
-import type { BundleRun, BundleTransaction, ChainEngine } from '../simulation/chainEngine.js'
-import { ownBundleTransaction } from './outbox/bundles.js'
+import type { ChainEngine, ReplayedBundle } from '../simulation/chainEngine.js'
+import { type MinedBundle, sentTransaction } from './minedBundle.js'
 
 /** The result of comparing a mined bundle; `skipped`: enough were compared lately. */
 type GasCompared = 'fair' | 'saved' | 'unanswered' | 'skipped'
@@ -22,12 +21,6 @@ type GasWatchContext = {
   readonly now: () => number
   readonly logger: Logger
   readonly metrics: ChainMetrics
-}
-
-/** A bundle of ours that was mined. */
-type MinedBundle = {
-  readonly receipt: TransactionReceipt
-  readonly entryPoint: EntryPoint
 }
 
 export type GasWatch = ReturnType<typeof createGasWatch>
@@ -119,32 +112,13 @@ async function compareGas(
   return entities.length === 0 ? 'fair' : 'saved'
 }
 
-/** The transaction of a bundle as we sent it; undefined where it is not ours. */
-async function sentTransaction(
-  { database, chainId }: GasWatchContext,
-  { transactionHash, from, effectiveGasPrice }: TransactionReceipt,
-): Promise<BundleTransaction | undefined> {
-  const own = await ownBundleTransaction(database, chainId, transactionHash)
-  if (own === undefined) return undefined
-  const { data = '0x', gas = 0n, authorizationList = [] } = parseTransaction(own.raw)
-  const authorizations = authorizationList.map(({ chainId, address, nonce, yParity, r, s }) => ({
-    chainId: BigInt(chainId),
-    address: address.toLowerCase() as Address,
-    nonce: BigInt(nonce),
-    yParity: yParity ?? 0,
-    r: BigInt(r),
-    s: BigInt(s),
-  }))
-  return { from, data, gas: Number(gas), gasPrice: effectiveGasPrice, authorizations }
-}
-
 /**
  * Whether the run did what the chain did: the same operations with the same ends and, to the unit, the same gas.
  * The gas of an operation holds all of its validation, so one that other transactions of its block changed differs.
  */
 function repeats(
   entryPoint: EntryPoint,
-  { outcomes }: BundleRun,
+  { outcomes }: ReplayedBundle,
   { logs }: TransactionReceipt,
 ): boolean {
   const mined = entryPoint.decodeOutcomes(logs)

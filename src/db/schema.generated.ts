@@ -114,6 +114,11 @@ export type Schema = {
     price: bigint | null
     settled: Generated<bigint>
   }
+  codes: {
+    hash: Hex
+    bytes: Buffer
+    used_at: Generated<Date>
+  }
   credits: {
     id: Generated<bigint>
     fund_id: string
@@ -494,5 +499,13 @@ export type Schema = {
     previous_secret_until: Date | null
     created_at: Generated<Date>
     updated_at: Generated<Date>
+  }
+  witnesses: {
+    chain_id: bigint
+    hash: Hex
+    app_id: string | null
+    digest: Hex
+    bytes: Buffer
+    at: Generated<Date>
   }
 }

@@ -14,6 +14,7 @@ export type { EvmContext, EvmLog } from './machine/machine.js'
 export {
   type CodeAccess,
   type ExecutionRecord,
+  type FrameDetail,
   type FrameKind,
   type FrameRecord,
   noteOpcode,
@@ -36,6 +37,7 @@ export {
   overlay,
   type State,
   type Touched,
+  trackBlock,
   trackState,
 } from './state/state.js'
 export type { OnMiss } from './state/world.js'

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { Hex } from 'viem'
 import { createBatcher } from '../base/createBatcher.js'
 import { PaymasterDepositError } from '../base/errors/operationErrors.js'
+import { PurserError } from '../base/errors/purserError.js'
 import { OverloadedError } from '../base/errors/requestErrors.js'
 import { UnstakedEntityFullError } from '../base/errors/ruleErrors.js'
 import { faultPoint } from '../base/faults.js'
@@ -18,6 +19,7 @@ import { findGrant, type Grant } from '../paymaster/ledger/grants.js'
 import { isReserved } from '../paymaster/ledger/reservations.js'
 import { requireAuthorizationSigner, requireDelegation } from '../simulation/authorization.js'
 import { ruleSettings } from '../simulation/checkRules.js'
+import type { ValidationResult } from '../simulation/engine.js'
 import { commitAdmissions } from './commitAdmissions.js'
 import type { AdmissionDecision } from './decideAdmission.js'
 import type { MempoolContext } from './mempoolContext.js'
@@ -26,6 +28,7 @@ import { checkReverts, type RevertSubject, type Reverts, readReverts } from './p
 import type { Admission } from './poolView.js'
 import { requireLimits } from './requireLimits.js'
 import { requireValid, type ValidOperation } from './requireValid.js'
+import type { WitnessSubject } from './witnesses.js'
 
 type AdmissionOptions = {
   /** The app whose key sent the operation. */
@@ -95,6 +98,7 @@ export function createMempool(context: MempoolContext): Mempool {
     op: Operation,
     userOpHash: Hex,
     { appId, simulateExecution }: AdmissionOptions,
+    onRun: (run: ValidationResult) => unknown = () => {},
   ): Promise<Admissible> => {
     requireLimits(entryPoint, op, definition)
     const subject = { op, entryPoint: entryPoint.address, appId }
@@ -103,9 +107,8 @@ export function createMempool(context: MempoolContext): Mempool {
     const grant = isFree(op)
       ? await findGrant(database, { chainId, userOpHash, appId }, unixNow())
       : undefined
-    const simulation = { simulateExecution, grant, userOpHash, appId }
-    const facts = await requireValid({ ...context, rules }, entryPoint, op, simulation)
-    return { grant, facts }
+    const simulation = { simulateExecution, grant, userOpHash, appId, onRun }
+    return { grant, facts: await requireValid({ ...context, rules }, entryPoint, op, simulation) }
   }
 
   const check: Mempool['check'] = async (entryPoint, op, options) => {
@@ -120,11 +123,13 @@ export function createMempool(context: MempoolContext): Mempool {
     // Before the validation begins: a block that comes while it runs is one that it has not seen.
     const headHash = heads.current().hash
     let valid: Admissible
+    const runs: ValidationResult[] = []
     try {
-      valid = await findValid(entryPoint, op, hash, options)
+      valid = await findValid(entryPoint, op, hash, options, (run) => runs.push(run))
     } catch (error) {
       // An operation that was accepted before need not be valid any more.
       if (await isAccepted(hash)) return hash
+      keepRun(context, { hash, appId }, runs.at(-1), error)
       throw error
     }
 
@@ -283,4 +288,14 @@ function createAnnouncer(database: Database, chainId: number, logger: Logger): (
     requested = true
     if (!running) void run()
   }
+}
+
+/** Keeps the run by which an operation is refused, if it ran. */
+function keepRun(
+  { witnesses }: MempoolContext,
+  subject: WitnessSubject,
+  run: ValidationResult | undefined,
+  error: unknown,
+): void {
+  if (run?.witness && error instanceof PurserError) witnesses.record(subject, run.witness)
 }

@@ -6,6 +6,7 @@ import type { NodeClient } from '../chain/nodeClient.js'
 import type { Database } from '../db/database.js'
 import type { Engine } from '../simulation/engine.js'
 import type { KnownValidations } from '../simulation/knownValidations.js'
+import type { WitnessRecorder } from './witnesses.js'
 import type { ExpectedSizes } from './bundleSizes.js'
 
 /** The parts that admit operations to one chain's pool. */
@@ -18,4 +19,5 @@ export type MempoolContext = {
   readonly metrics: ChainMetrics
   readonly logger: Logger
   readonly sizes: ExpectedSizes
+  readonly witnesses: Pick<WitnessRecorder, 'record'>
 }

@@ -36,7 +36,7 @@ import {
   type RuleSettings,
   requireRules,
 } from '../simulation/checkRules.js'
-import type { Observed, StateOverride, Validation } from '../simulation/engine.js'
+import type { Observed, StateOverride, Validation, ValidationResult } from '../simulation/engine.js'
 import {
   describeSilent,
   isSilent,
@@ -56,6 +56,8 @@ type AdmissionChecks = {
   readonly grant: Fees | undefined
   readonly userOpHash: Hex
   readonly appId: string
+  /** Hears of the run that validates it, which may be repeated once. */
+  readonly onRun: (run: ValidationResult) => unknown
 }
 
 /** What the chain and the rules say of an operation that they accept. */
@@ -68,7 +70,7 @@ export async function requireValid(
   context: RuledContext,
   entryPoint: EntryPoint,
   sent: Operation,
-  { simulateExecution, grant, userOpHash, appId }: AdmissionChecks,
+  { simulateExecution, grant, userOpHash, appId, onRun }: AdmissionChecks,
 ) {
   const { node, heads, rules } = context
   const head = heads.current()
@@ -77,7 +79,13 @@ export async function requireValid(
   const op = await withoutAppliedAuthorization(context, sent)
   requireSmallDelegation(entryPoint, op)
   const tank = await tokenTankUse(context.database, context.definition.chainId, entryPoint, op)
-  const { validation, ruleCheck, override } = await checkedValidation(context, entryPoint, op, tank)
+  const { validation, ruleCheck, override } = await checkedValidation(
+    context,
+    entryPoint,
+    op,
+    tank,
+    onRun,
+  )
   const { chainId } = context.definition
   const signature = signatureFailure(validation, { entryPoint, chainId, hash: userOpHash })
   if (signature)
@@ -171,13 +179,17 @@ async function checkedValidation(
   entryPoint: EntryPoint,
   op: Operation,
   tank: TokenTankUse | undefined,
+  onRun: AdmissionChecks['onRun'],
 ): Promise<{ validation: Validation; ruleCheck: RuleCheck; override?: StateOverride }> {
   const { engine, heads, rules } = context
   for (let isRetry = false; ; isRetry = true) {
     const { hash } = heads.current()
-    const { result: validated, ...sequence } = await inSequence(context, entryPoint, op, (state) =>
-      engine.validate(entryPoint, op, state),
-    )
+    const attempt = async (state?: StateOverride) => {
+      const run = await engine.validate(entryPoint, op, state)
+      onRun(run)
+      return run
+    }
+    const { result: validated, ...sequence } = await inSequence(context, entryPoint, op, attempt)
     if (!validated.ok)
       throw toOperationError(await withReason(context, entryPoint, op, validated.failure), op)
     const observed = withStakedTank(validated.validation.observed, tank, rules.stakePolicy)

@@ -59,7 +59,20 @@ const standards = parseAbi([
   'function redeemDelegations(bytes[] contexts, bytes32[] modes, bytes[] calls)',
 ])
 
-const known = dictionaryOf(standards, 'function')
+/** What contracts ask each other. */
+const reads = parseAbi([
+  'function balanceOf(address owner)',
+  'function balanceOf(address owner, uint256 id)',
+  'function allowance(address owner, address spender)',
+  'function ownerOf(uint256 id)',
+  'function getApproved(uint256 id)',
+  'function isApprovedForAll(address owner, address operator)',
+  'function isValidSignature(bytes32 hash, bytes signature)',
+  'function latestRoundData()',
+])
+
+/** The functions of the common standards. */
+export const standardFunctions = dictionaryOf([...standards, ...reads], 'function')
 
 /**
  * The calls in an operation's call data, by the functions of the app's contracts, else those of the standards; undefined where
@@ -82,7 +95,8 @@ function describe(
   const inner = redemptions.flatMap(({ delegator: by = delegator, calls }) =>
     calls.flatMap((each) => describe(each, by, depth + 1, own)),
   )
-  const { signature, args } = nameData(call.data, own) ?? nameData(call.data, known) ?? {}
+  const { signature, args } =
+    nameData(call.data, own) ?? nameData(call.data, standardFunctions) ?? {}
   const named = signature === undefined || args === undefined ? null : { signature, args }
   return [{ ...call, delegator, function: named }, ...inner]
 }

@@ -6,6 +6,7 @@ import { inTransaction } from '../db/inTransaction.js'
 import { pruneCounters } from '../paymaster/ledger/budgetCounters.js'
 import { pruneDecisions } from '../paymaster/ledger/decisions.js'
 import { pruneGrants } from '../paymaster/ledger/grants.js'
+import { pruneWitnesses } from '../mempool/witnesses.js'
 import { tenantPruners } from '../tenants/pruneTenants.js'
 import { pruneQuotaWindows } from '../tenants/quotas.js'
 import { pruneUsage } from '../tenants/usage.js'
@@ -47,8 +48,9 @@ export async function prune({ database, days }: RetentionContext, now: Date) {
   const history = await inBatches(() => pruneHistory(database, before, BATCH))
   await inBatches(() => pruneCircuits(database, before, BATCH))
   const refusals = await inBatches(() => pruneRefusals(database, before, REFUSALS_PER_APP, BATCH))
+  const witnesses = await inBatches(() => pruneWitnesses(database, before, REFUSALS_PER_APP, BATCH))
   for (const pruneSome of tenantPruners) await inBatches(() => pruneSome(database, before, BATCH))
-  return { decisions, operations, inclusions, bundles, history, refusals }
+  return { decisions, operations, inclusions, bundles, history, refusals, witnesses }
 }
 
 /** Deletes batch after batch until one is not full. Returns the number of all rows. */

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import { createProblemLog } from '../base/problemLog.js'
 import type { BundlingContext } from '../bundler/bundlingContext.js'
+import { createBundleWitness } from '../bundler/createBundleWitness.js'
 import { createDataFeeWatch } from '../bundler/createDataFeeWatch.js'
 import { createDebugBundler, type DebugBundler } from '../bundler/createDebugBundler.js'
 import { createGasWatch, type GasWatch } from '../bundler/createGasWatch.js'
@@ -92,10 +93,12 @@ export function openRelay({
  * @param database through which only the holder of the chain's lease can write
  */
 export function bundlingContext(
-  { definition, entryPoints, node, pending, engine, signers, treasury, metrics, logger }: OpenChain,
+  chain: OpenChain,
   database: Database,
   relay: Relay | undefined,
 ): BundlingContext {
+  const { definition, entryPoints, node, pending, engine, signers, treasury } = chain
+  const { metrics, logger, witnesses } = chain
   const { chainId } = definition
   const rules = ruleSettings(definition)
   const gasWatch: GasWatch | undefined =
@@ -123,6 +126,15 @@ export function bundlingContext(
     logger,
     problems: createProblemLog(logger),
     gasWatch,
+    bundleWitness: createBundleWitness({
+      chainId,
+      database,
+      replay: engine.replay,
+      witnesses,
+      logger,
+      metrics,
+    }),
+    witnesses,
     dataFeeWatch: createDataFeeWatch({ node, definition, logger, now: Date.now, metrics }),
     sizeWatch:
       definition.expectedBundleSize === 'auto'

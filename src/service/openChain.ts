@@ -27,6 +27,7 @@ import { requireDataFee } from '../gas/dataPrice.js'
 import { type ChainEngine, createChainEngine } from '../simulation/chainEngine.js'
 import { ruleSettings } from '../simulation/checkRules.js'
 import type { Simulations } from '../simulation/simulations.js'
+import { createWitnessRecorder, type WitnessRecorder } from '../mempool/witnesses.js'
 import type { OperationTraces } from '../telemetry/traces/operationTraces.js'
 import type { Approver } from '../webhooks/approve.js'
 
@@ -62,6 +63,7 @@ export type OpenChain = {
   readonly engine: ChainEngine
   readonly signers: readonly ExecutorSigner[]
   readonly treasury: ExecutorSigner | undefined
+  readonly witnesses: WitnessRecorder
   readonly metrics: ChainMetrics
   /** A logger that names the chain. */
   readonly logger: Logger
@@ -124,6 +126,9 @@ export async function openChain(
     })
     opened = engine
     stops.push(async () => engine.stop())
+    const { database } = parts
+    const witnesses = createWitnessRecorder({ chainId, database, logger, metrics })
+    stops.push(witnesses.stop)
     const close = () => stopAll(stops)
     return {
       definition,
@@ -134,6 +139,7 @@ export async function openChain(
       engine,
       signers,
       treasury,
+      witnesses,
       metrics,
       logger,
       close,

@@ -1,6 +1,7 @@
 import type { ChainServices } from '../api/services.js'
 import { unixNow } from '../base/unixNow.js'
 import type { ChainMetrics } from '../base/metrics/metrics.js'
+import { witnessBundle } from '../bundler/createBundleWitness.js'
 import { createOperationNews, type OperationNews } from '../bundler/operationNews.js'
 import { createSenderNews } from '../bundler/senderNews.js'
 import {
@@ -12,6 +13,8 @@ import {
 } from '../bundler/operationViews.js'
 import type { StateOverride } from '../chain/ethCall.js'
 import { adviseFees, type FeeAdvice } from '../chain/fees.js'
+import { getTransactionReceipt } from '../chain/nodeReads.js'
+import type { Database } from '../db/database.js'
 import type { Draft } from '../erc4337/draft.js'
 import type { EntryPoint } from '../erc4337/entryPoint.js'
 import { type DataPrice, dataPriceAt } from '../gas/dataPrice.js'
@@ -56,16 +59,7 @@ export function serveChain(
   const fees = () => adviseFees(node, heads.current(), definition)
   const dataPrice = () => dataPriceAt(node, definition.dataFee, heads.current())
   const estimateOnChain = estimatesOf(chain, { sizes, fees, dataPrice })
-  const mempool = createMempool({
-    definition,
-    database,
-    node,
-    heads,
-    engine,
-    logger,
-    sizes,
-    metrics,
-  })
+  const mempool = createMempool({ ...chain, database, sizes })
   const tokenRates = createPrices({
     node,
     client,
@@ -137,6 +131,7 @@ export function serveChain(
     preconfirmed: (hash) => preconfirmedReceipt(views, hash),
     byHash: (hash) => operationByHash(views, hash),
     ...runsOn(chain, appFees),
+    witness: witnessOn(chain, database),
     sponsor: sponsor.sponsor,
     stub: sponsor.stub,
     tanks: sponsor.tanks,
@@ -218,6 +213,21 @@ function assetsOn(
     return simulateAssets({ node, engine }, entryPoint, op).catch(async (error: unknown) => {
       throw await explainRevert(node, draft, error)
     })
+  }
+}
+
+function witnessOn(chain: OpenChain, database: Database): ChainServices['witness'] {
+  const { node, entryPoints, engine, witnesses } = chain
+  const { chainId } = chain.definition
+  return async (hash) => {
+    const receipt = await getTransactionReceipt(node, hash)
+    const entryPoint = entryPoints.find(({ address }) => address === receipt?.to)
+    if (receipt === undefined || entryPoint === undefined) return undefined
+    const context = { chainId, database, replay: engine.replay }
+    const witness = await witnessBundle(context, { receipt, entryPoint })
+    if (typeof witness === 'string') return undefined
+    witnesses.record({ hash, appId: undefined }, () => witness)
+    return witness
   }
 }
 

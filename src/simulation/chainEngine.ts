@@ -19,15 +19,15 @@ import type { Engine, Inspecting } from './engine.js'
 import { engineOnBothSides } from './inProcess/engineOnBothSides.js'
 import { createEngineOn } from './inProcess/inProcessEngine.js'
 import { openPast, type IncludedOperation } from './inProcess/pastOperation.js'
-import { replayBundle } from './inProcess/replayBundle.js'
-import type { BundleRun, BundleTransaction } from './inProcess/runBundle.js'
+import { type ReplayedBundle, replayBundle } from './inProcess/replayBundle.js'
+import type { BundleTransaction } from './inProcess/runBundle.js'
 import { createKnownValidations, type KnownValidations } from './knownValidations.js'
 import { createNodeEngine } from './node/nodeEngine.js'
 import { createNodeWatch } from './nodeWatch.js'
 import type { Simulations } from './simulations.js'
 import { findTracer } from './tracer.js'
 
-export type { BundleRun, BundleTransaction, IncludedOperation }
+export type { BundleTransaction, IncludedOperation, ReplayedBundle }
 
 type ChainEngineContext = StateProviderContext & {
   readonly entryPoints: readonly EntryPoint[]
@@ -49,7 +49,7 @@ export type ChainEngine = Engine &
       entryPoint: EntryPoint,
       blockHash: Hex,
       transaction: BundleTransaction,
-    ): Promise<BundleRun>
+    ): Promise<ReplayedBundle>
     /** See `openPast`. Throws CannotSimulateError where our EVM is not used. */
     openPast(entryPoint: EntryPoint, op: Operation, blockHash: Hex): Promise<IncludedOperation>
     /** The forks whose rules a bundle may meet that is sent soon: those of now, and those that are an hour away at most. */

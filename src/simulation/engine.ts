@@ -8,6 +8,7 @@ import type { Validity } from '../erc4337/validationData.js'
 import type { ExecutionRecord, Fork } from '../evm/index.js'
 import type { AssetMove } from './assetMoves.js'
 import type { ReadSet } from './readSet.js'
+import type { WitnessedRun } from './witness.js'
 
 export type { StateOverride }
 
@@ -59,9 +60,13 @@ export type Validation = Validity & {
   readonly observed: Observed
 }
 
-export type ValidationResult =
+export type ValidationResult = (
   | { readonly ok: true; readonly validation: Validation }
   | { readonly ok: false; readonly failure: Failure }
+) & {
+  /** What repeats the run; absent where a node made it. */
+  witness?(): WitnessedRun
+}
 
 type ExecutionResult =
   | {

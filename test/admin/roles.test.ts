@@ -140,11 +140,12 @@ describe('every row of the route table', () => {
     '/chains/{chainId}/rehearsal': '?fork=amsterdam',
     '/spend': '?from=2026-01-01T00:00:00Z&until=2026-02-01T00:00:00Z',
   }
-  // The tenants of this test have no bundles, and no call that failed.
+  // The tenants of this test have no bundles, no call that failed, and nothing that was run.
   const absent: readonly string[] = [
     '/chains/{chainId}/bundles/{bundleId}',
     '/operations/{chainId}/{userOpHash}/advice',
     '/operations/{chainId}/{userOpHash}/waterfall',
+    '/operations/{chainId}/{userOpHash}/replay',
   ]
   // Signing out ends the party: see signIn.test.ts.
   const asked = routes.filter(({ method, path }) => `${method} ${path}` !== 'DELETE /session')

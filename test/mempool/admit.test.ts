@@ -198,6 +198,7 @@ describe('admission', () => {
         heads,
         engine,
         metrics: noMetrics,
+        witnesses: { record: () => {} },
       })
       const second = ruled.operation(sender, { nonce: 1n << 64n })
       const options = { appId, simulateExecution: false }

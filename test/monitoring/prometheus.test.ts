@@ -56,6 +56,7 @@ const still: Readonly<Record<string, string>> = {
   'purser_validations_compared_total{outcome="differs"}': 'our EVM and the node agree',
   purser_surplus_returned_wei_total: 'no surplus is worth a transaction yet',
   'purser_validations_recalled_total{outcome="differs"}': 'the same state gives the same verdict',
+  purser_witnesses_total: 'no operation fails',
   purser_webhook_circuits_opened_total: 'the webhook answers',
 }
 

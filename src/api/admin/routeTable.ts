@@ -26,6 +26,7 @@ import {
 import { sessionRoutes } from './routes/sessions.js'
 import { policyTrialRoutes } from './routes/policyTrials.js'
 import { rehearsalRoutes } from './routes/rehearsals.js'
+import { replayRoutes } from './routes/replays.js'
 import { refusalRoutes } from './routes/refusals.js'
 import { tankRoutes } from './routes/tanks.js'
 import { tokenRoutes } from './routes/tokens.js'
@@ -68,6 +69,7 @@ export const routes: readonly Route<AdminContext>[] = [
   ...chainRoutes,
   ...rehearsalRoutes,
   ...cancelRoutes,
+  ...replayRoutes,
   ...budgetRoutes,
   ...abiRoutes,
 ]

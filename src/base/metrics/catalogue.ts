@@ -143,6 +143,13 @@ export const catalogue = {
     meaning: 'Lists do not show them.',
     labels: {},
   },
+  purser_witnesses_total: {
+    kind: 'counter',
+    help: 'Runs whose state was to be kept, so that they can be replayed.',
+    meaning:
+      '`lost`: too many, or no database; `differs`: others of its block changed what it read; `unanswered`: the node had no state.',
+    labels: { chain: CHAIN, outcome: ['kept', 'lost', 'differs', 'unanswered'] },
+  },
   purser_decisions_total: {
     kind: 'counter',
     help: 'Decisions on sponsorships and token payments.',

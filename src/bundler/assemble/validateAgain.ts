@@ -127,15 +127,16 @@ export async function validateAgain(
 
 /** The validation of a run in which the EntryPoint accepts the operation, else its failure. */
 async function run(
-  { engine, definition: { chainId } }: BundlingContext,
+  { engine, definition: { chainId }, witnesses }: BundlingContext,
   entryPoint: EntryPoint,
-  { hash, operation }: StoredOperation,
+  { hash, appId, operation }: StoredOperation,
 ): Promise<{ readonly validation: Validation } | { readonly failure: Failure }> {
   const validated = await engine.validate(entryPoint, operation)
-  if (!validated.ok) return { failure: validated.failure }
-  const { validation } = validated
-  const failure = signatureFailure(validation, { entryPoint, chainId, hash })
-  return failure ? { failure } : { validation }
+  const failure = validated.ok
+    ? signatureFailure(validated.validation, { entryPoint, chainId, hash })
+    : validated.failure
+  if (failure && validated.witness) witnesses?.record({ hash, appId }, validated.witness)
+  return validated.ok && !failure ? validated : { failure: failure as Failure }
 }
 
 /** What the rules find in a run, or the first of them that is broken. */

@@ -38,7 +38,14 @@ import { withSponsorCosts } from './sponsorCosts.js'
 /** The parts with which inclusions are settled, by the bundler or without it. */
 type SettlingContext = Pick<
   BundlingContext,
-  'definition' | 'entryPoints' | 'database' | 'node' | 'logger' | 'metrics' | 'gasWatch'
+  | 'definition'
+  | 'entryPoints'
+  | 'database'
+  | 'node'
+  | 'logger'
+  | 'metrics'
+  | 'gasWatch'
+  | 'bundleWitness'
 >
 
 /** Facts that the receipts themselves do not hold, by transaction. */
@@ -89,7 +96,7 @@ function logRevert(
  */
 export async function settleReceipts(
   trx: Transaction,
-  { definition, entryPoints, logger, metrics, gasWatch }: SettlingContext,
+  { definition, entryPoints, logger, metrics, gasWatch, bundleWitness }: SettlingContext,
   receipts: readonly TransactionReceipt[],
   blocks: ReadonlyMap<bigint, Head>,
   progress: LedgerProgress | undefined,
@@ -160,6 +167,8 @@ export async function settleReceipts(
     const entryPoint = entryPoints.find(({ address }) => address === receipt.to)
     // This runs in the background; a bundle that a rollback undoes here was mined all the same.
     if (entryPoint) gasWatch?.compare({ receipt, entryPoint })
+    const hasFailed = state !== 'included' || emitted.some(({ outcome }) => !outcome.success)
+    if (entryPoint && hasFailed) bundleWitness?.take({ receipt, entryPoint })
     if (state === 'included') {
       logger.info(numbers, 'bundle included')
       continue

@@ -3,6 +3,7 @@ import type { Hex } from 'viem'
 import { decisionRecordRoutes } from '../../api/admin/routes/decisions.js'
 import { auditRoutes } from '../../api/admin/routes/instance.js'
 import { operationRoutes } from '../../api/admin/routes/operations.js'
+import { replayRoutes } from '../../api/admin/routes/replays.js'
 import { refusalRoutes } from '../../api/admin/routes/refusals.js'
 import type { AdminAnswer } from '../../api/contracts/createAdminClient.js'
 import { ConfigError } from '../../base/errors/configError.js'
@@ -13,6 +14,7 @@ import { audited, findBrokenAudit } from '../../tenants/audit.js'
 import { commandActor } from '../commandActor.js'
 import { onStore } from '../onStore.js'
 import { defineRoutes } from '../routeCommands.js'
+import { printReplay } from '../printReplay.js'
 import { explanationLines } from './explainCommand.js'
 
 /** `purser audit list|verify` */
@@ -84,10 +86,10 @@ function parseHash(text: string): Hex {
   throw new ConfigError('The hash must be 0x and 64 hex digits.')
 }
 
-/** `purser operation list|show|cancel` */
+/** `purser operation list|show|replay|cancel` */
 export function defineOperationCommand(operation: Command): void {
   type Listed = AdminAnswer<'GET /operations'>['items'][number]
-  defineRoutes(operation, operationRoutes, {
+  defineRoutes(operation, [...operationRoutes, ...replayRoutes], {
     commands: {
       list: {
         row: (each: Listed) => ({
@@ -101,6 +103,7 @@ export function defineOperationCommand(operation: Command): void {
         }),
       },
       show: { print: printOperation },
+      replay: { print: printReplay },
     },
   })
   // As the operator: the API takes back only what is in no bundle.

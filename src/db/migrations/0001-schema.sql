@@ -811,3 +811,24 @@ create index refusals_account on refusals (account_id, at, id);
 create index refusals_app on refusals (app_id, at, id);
 create index refusals_at on refusals (at);
 create index refusals_request on refusals (request_id);
+
+-- What runs read, so that they can be repeated without a node (simulation/witness.ts).
+create table witnesses (
+  chain_id bigint not null,
+  hash text not null, -- of a mined transaction, or of an operation that was refused
+  app_id uuid references apps on delete cascade, -- the app whose operation was refused; null: a transaction
+  digest text not null, -- keccak256 of the canonical bytes
+  bytes bytea not null, -- those bytes, compressed
+  at timestamptz not null default now(),
+  primary key (chain_id, hash, digest)
+);
+create index witnesses_at on witnesses (at);
+create index witnesses_app on witnesses (app_id, at) where app_id is not null;
+
+-- The code that witnesses name, once for all of them.
+create table codes (
+  hash text primary key, -- keccak256
+  bytes bytea not null,
+  used_at timestamptz not null default now() -- at most a day before the newest witness that names it
+);
+create index codes_used on codes (used_at);

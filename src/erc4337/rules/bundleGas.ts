@@ -34,12 +34,10 @@ export function gasInBundle(
   root: FrameRecord,
 ): EntityGas[] {
   const warm = new Set<string>()
-  let begin = 0
-  return ops.map((op) => {
-    const end = endOfValidation(entryPoint, op, root.calls, begin)
+  const validations = validationsIn(entryPoint, ops, root)
+  return ops.map((op, at) => {
     const context = { entryPoint, op, entities: entitiesOf(op) }
-    const phases = splitPhases(context, { ...root, calls: root.calls.slice(begin, end) })
-    begin = end
+    const phases = splitPhases(context, { ...root, calls: validations[at] ?? [] })
     const touched = new Set<string>()
     const used = phases.map(({ entity, gasUsed, root: called }) => {
       let saved = 0
@@ -66,9 +64,24 @@ export function savers(second: EntityGas, inBundle: EntityGas): Address[] {
   })
 }
 
+/** The calls by which the EntryPoint validates each operation of a bundle. */
+export function validationsIn(
+  entryPoint: Pick<EntryPoint, 'callLayout'>,
+  ops: readonly Operation[],
+  { calls }: FrameRecord,
+): FrameRecord[][] {
+  let begin = 0
+  return ops.map((op) => {
+    const end = endOfValidation(entryPoint, op, calls, begin)
+    const own = calls.slice(begin, end)
+    begin = end
+    return own
+  })
+}
+
 /** The index behind the call that ends an operation's validation, at least `begin`. */
 function endOfValidation(
-  { callLayout }: EntryPoint,
+  { callLayout }: Pick<EntryPoint, 'callLayout'>,
   { sender, paymaster }: Operation,
   calls: readonly FrameRecord[],
   begin: number,

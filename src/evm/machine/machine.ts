@@ -10,6 +10,8 @@ import { type OnMiss, World } from '../state/world.js'
 import { Frame } from './frame.js'
 import type { GasBudget } from './gasBudget.js'
 import {
+  ENTRY_BYTES,
+  type EvmLog,
   type ExecutionRecord,
   type FrameRecord,
   MAX_RECORD_BYTES,
@@ -18,8 +20,7 @@ import {
 import type { Signal } from './signal.js'
 import type { Inspector } from './inspector.js'
 
-/** A log as a contract emits it. */
-export type EvmLog = { address: Address; topics: Hex[]; data: Uint8Array }
+export type { EvmLog }
 
 /** The end of the outermost message. */
 type MessageEnd = GasBudget & { signal: Signal; output: Uint8Array }
@@ -32,6 +33,8 @@ export type EvmContext = {
   onMiss: OnMiss
   /** Whether to collect an `ExecutionRecord`. */
   record: boolean
+  /** Whether the record keeps inputs and outputs whole, and has the logs and the written values of each frame. */
+  detail?: boolean | undefined
   /**
    * Most instructions to execute. Calls, long words and precompiles count as the steps that take
    * as long, so that a million steps last some 10 to 100 ms whatever the code does. Validating a
@@ -75,6 +78,7 @@ export class Machine {
   logs: EvmLog[] = []
   /** False from the start, or once the record has grown too large: there is none then. */
   recording: boolean
+  readonly detail: boolean
   readonly inspector: Inspector | undefined
   root: FrameRecord | undefined
   preimages: Preimage[] = []
@@ -101,6 +105,7 @@ export class Machine {
     this.maxSteps = context.maxSteps
     this.stepsLeft = context.maxSteps
     this.recording = context.record
+    this.detail = context.detail === true
     this.inspector = context.inspector
     this.frames = idle.pop() ?? []
   }
@@ -124,6 +129,8 @@ export class Machine {
 
   /** Adds a log, which goes again when the frame fails. */
   addLog(log: EvmLog): void {
+    const detail = this.depth < 0 ? undefined : this.frameAt(this.depth).record?.detail
+    if (detail !== undefined && this.canRecord(ENTRY_BYTES + log.data.length)) detail.logs.push(log)
     this.logs.push(log)
     this.world.onRollback(() => this.logs.pop())
   }

@@ -215,7 +215,7 @@ function settle(
   if (record !== undefined) {
     record.gasUsed = used
     record.error = errorOf(signal)
-    const kept = outputKept(record.depth, output.length)
+    const kept = machine.detail ? output.length : outputKept(record.depth, output.length)
     if (machine.canRecord(kept)) record.output = output.slice(0, kept)
   }
   if (parent === undefined) {
@@ -276,7 +276,7 @@ function begin(
 ): FrameRecord | undefined {
   machine.stepsLeft -= STEPS_PER_MESSAGE
   const depth = machine.depth + 1
-  const kept = inputKept(depth, message.input.length)
+  const kept = machine.detail ? message.input.length : inputKept(depth, message.input.length)
   if (!machine.canRecord(FRAME_BYTES + kept)) return undefined
   const record: FrameRecord = {
     kind: message.kind,
@@ -298,6 +298,7 @@ function begin(
     transientWrites: new Set(),
     accesses: [],
     calls: [],
+    detail: machine.detail ? { logs: [], slots: new Map() } : undefined,
   }
   if (parent === undefined) machine.root = record
   else parent.record!.calls.push(record)

@@ -1,6 +1,9 @@
 import type { Address, Hex } from 'viem'
 import type { FrameError } from './signal.js'
 
+/** A log as a contract emits it. */
+export type EvmLog = { address: Address; topics: Hex[]; data: Uint8Array }
+
 export type FrameKind = 'CALL' | 'CALLCODE' | 'DELEGATECALL' | 'STATICCALL' | 'CREATE' | 'CREATE2'
 
 /** One touch of another account's code: a *CALL, or EXTCODESIZE, EXTCODECOPY, EXTCODEHASH. */
@@ -50,6 +53,14 @@ export type FrameRecord = {
   transientWrites: Set<Hex>
   accesses: CodeAccess[]
   calls: FrameRecord[]
+  /** Of a detailed record only. */
+  detail?: FrameDetail | undefined
+}
+
+/** The logs of a frame, and the first and last value of each slot that it wrote; undone ones too. */
+export type FrameDetail = {
+  readonly logs: EvmLog[]
+  readonly slots: Map<Hex, { readonly before: bigint; readonly after: bigint }>
 }
 
 /** A hashed input, kept so that storage slots can be traced to the address they belong to. */

@@ -43,6 +43,8 @@ export function sstore(machine: Machine, frame: Frame): Signal {
   const writes = frame.record?.writes
   if (writes !== undefined && machine.canRecord(ENTRY_BYTES))
     writes.set(slot.key, (writes.get(slot.key) ?? 0) + 1)
+  const slots = frame.record?.detail?.slots
+  slots?.set(slot.key, { before: slots.get(slot.key)?.before ?? current, after: next })
   if (current !== next) world.write(slot, next)
   return CONTINUE
 }

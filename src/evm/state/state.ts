@@ -1,4 +1,5 @@
 import type { Address, Hex } from 'viem'
+import type { BlockEnv } from '../block.js'
 
 /** An account as a node reports it. An account that does not exist has zeros and no code. */
 export type AccountState = {
@@ -100,4 +101,17 @@ export function trackState(known: State): { readonly state: State; readonly touc
       },
     },
   }
+}
+
+/** `block` as one that notes in `asked` the numbers of the blocks whose hash it was asked for. */
+export function trackBlock(block: BlockEnv): {
+  readonly block: BlockEnv
+  readonly asked: ReadonlySet<bigint>
+} {
+  const asked = new Set<bigint>()
+  const blockHash: BlockEnv['blockHash'] = (number) => {
+    asked.add(number)
+    return block.blockHash(number)
+  }
+  return { asked, block: { ...block, blockHash } }
 }

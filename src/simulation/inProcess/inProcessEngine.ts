@@ -15,12 +15,13 @@ import { fundsOn } from '../payerFunds.js'
 import { readSetOf } from '../readSet.js'
 import type { OperationRuns, Simulations } from '../simulations.js'
 import { stateBefore } from '../stateBefore.js'
+import { takeWitness } from '../witness.js'
 import { accessHintsOf } from './accessHintsOf.js'
 import type { Measured } from './measureOperation.js'
 import { observeRecord } from './observeRecord.js'
 import type { OperationRun, RunTask } from './runOperation.js'
 import { refusal, validationOf } from './simulatedOperation.js'
-import { stateFor } from './simulateOperation.js'
+import { handleOpsCall, pretendedParts, stateFor } from './simulateOperation.js'
 
 type InProcessContext = {
   readonly state: StateProvider
@@ -78,11 +79,19 @@ export function createEngineOn(
       const task = { kind: 'run', op, extent: 'validation', wantsRecord: true } as const
       const { run, state, known, tracked } = await runOnce(context, entryPoint, task, override)
       const { accountData, validated } = run.observed
+      const witness = () => {
+        const message = handleOpsCall(entryPoint, op, known.block)
+        const { touched, blockHashes } = run
+        const pretended = pretendedParts(op, override)
+        const read = { touched, blockHashes, pretended }
+        const on = { block: known.block, state: stateFor(known, op, override) }
+        return takeWitness(on, { entryPoint, extent: task.extent, message, ...read })
+      }
       if (validated === undefined) {
-        return { ok: false, failure: refusal(entryPoint, op, run.output, state) }
+        return { ok: false, failure: refusal(entryPoint, op, run.output, state), witness }
       }
       const { authorizer } = splitValidationData(accountData ?? 0n)
-      if (BigInt(authorizer) > 1n) return { ok: false, failure: aggregated(authorizer) }
+      if (BigInt(authorizer) > 1n) return { ok: false, failure: aggregated(authorizer), witness }
       if (run.record === undefined) throw new TooCostlyError('memory for its record')
       const recorded = {
         record: run.record,
@@ -101,7 +110,7 @@ export function createEngineOn(
         before,
         observed: { ...observed, readSet: override ? undefined : readSetOf(known, reads) },
       }
-      return { ok: true, validation }
+      return { ok: true, validation, witness }
     },
 
     async execute(entryPoint, op, override) {

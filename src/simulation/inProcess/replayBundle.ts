@@ -4,12 +4,16 @@ import type { StateProvider } from '../../chain/stateProvider.js'
 import type { EntryPoint } from '../../erc4337/entryPoint.js'
 import type { Simulations } from '../simulations.js'
 import { accessHintsOf } from './accessHintsOf.js'
-import type { BundleRun, BundleTransaction } from './runBundle.js'
+import { takeWitness, type WitnessedRun } from '../witness.js'
+import { bundleMessage, type BundleRun, type BundleTransaction } from './runBundle.js'
 
 type ReplayContext = {
   readonly state: Pick<StateProvider, 'withStateBefore'>
   readonly simulations: Simulations
 }
+
+/** A bundle that was run again, with what repeats the run. */
+export type ReplayedBundle = BundleRun & { witness(): WitnessedRun }
 
 /** The party that replays work for: nobody's request waits behind them, nor the validations of the next bundle. */
 const replays: Requester = { name: 'replays', since: 0, spent: 0, spend() {}, beginHeavyWork() {} }
@@ -23,7 +27,7 @@ export async function replayBundle(
   entryPoint: EntryPoint,
   blockHash: Hex,
   transaction: BundleTransaction,
-): Promise<BundleRun> {
+): Promise<ReplayedBundle> {
   const ops = entryPoint.decodeHandleOps(transaction.data) ?? []
   const hints = ops.map((op) => {
     const ofOperation = accessHintsOf(entryPoint, op, 'execution')
@@ -33,8 +37,10 @@ export async function replayBundle(
   const runs = workFor(replays, () =>
     simulations.begin({ entryPoint, override: {}, kind: 'bundle' }),
   )
-  const { result } = await state.withStateBefore(blockHash, hints, (known, reads) =>
+  const { result, known } = await state.withStateBefore(blockHash, hints, (known, reads) =>
     workFor(replays, () => runs.runBundle(known, reads, { kind: 'bundle', ...transaction })),
   )
-  return result
+  const message = bundleMessage(entryPoint, transaction)
+  const ended = { entryPoint, extent: 'bundle', message, ...result } as const
+  return { ...result, witness: () => takeWitness({ block: known.block, state: known }, ended) }
 }

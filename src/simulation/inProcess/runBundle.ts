@@ -5,10 +5,15 @@ import { type EntityGas, gasInBundle } from '../../erc4337/rules/index.js'
 import {
   call,
   type EvmAuthorization,
+  type EvmLog,
+  type EvmMessage,
   fromHex,
   toHex,
   type InspectedCall,
   type Inspector,
+  type Touched,
+  trackBlock,
+  trackState,
 } from '../../evm/index.js'
 import { type Allowance, type Ground, type PassEnd, ranOutOfSteps } from './runOperation.js'
 import { outcomesOf } from './simulatedOperation.js'
@@ -28,43 +33,42 @@ export type BundleTransaction = {
 /** A bundle to be run once more, whole. */
 export type BundleTask = { readonly kind: 'bundle' } & BundleTransaction
 
+/** The state that a run of a bundle asked for, and the blocks whose hash it asked for. */
+type BundleReads = { readonly touched: Touched; readonly blockHashes: ReadonlySet<bigint> }
+
 /** A run of a bundle on complete state. */
-export type BundleRun = {
+export type BundleRun = BundleReads & {
   readonly kind: 'done'
   /** gas, as its receipt would show it */
   readonly gasUsed: number
   /** Its operations as the EntryPoint's events tell them, in their order; none where it reverts. */
   readonly outcomes: readonly Pick<OperationOutcome, 'userOpHash' | 'success' | 'actualGasUsed'>[]
+  readonly success: boolean
+  readonly logs: readonly EvmLog[]
   /** See `gasInBundle`; undefined where the record of the validations would take too much memory. */
   readonly used: readonly EntityGas[] | undefined
 }
 
 /** Runs a bundle once, on state that may be incomplete. Only its validations are recorded. */
 export function runBundle(
-  { block, known }: Ground,
+  ground: Ground,
   entryPoint: EntryPoint,
-  { from, data, gas, gasPrice, authorizations }: BundleTask,
+  task: BundleTask,
   { runSteps }: Allowance,
 ): PassEnd<BundleRun> {
   const maxSteps = Math.min(runSteps, MAX_STEPS)
   const inspector = validationsOnly(entryPoint)
+  const { state, touched } = trackState(ground.known)
+  const { block, asked } = trackBlock(ground.block)
   const outcome = call(
-    { state: known, block, onMiss: 'guess', record: true, maxSteps, inspector },
-    {
-      from,
-      to: entryPoint.address,
-      data: fromHex(data),
-      value: 0n,
-      gas,
-      gasPrice,
-      authorizations: authorizations.length > 0 ? authorizations : undefined,
-    },
+    { state, block, onMiss: 'guess', record: true, maxSteps, inspector },
+    bundleMessage(entryPoint, task),
   )
   if (outcome.kind !== 'done') {
     return maxSteps < MAX_STEPS && ranOutOfSteps(outcome) ? { kind: 'outgrown' } : outcome
   }
-  const { gasUsed, record } = outcome
-  const ops = entryPoint.decodeHandleOps(data) ?? []
+  const { gasUsed, record, success, logs } = outcome
+  const ops = entryPoint.decodeHandleOps(task.data) ?? []
   const prices = () => forkGas(entryPoint.version, [block.fork])
   const outcomes = outcomesOf(entryPoint, outcome).map(
     ({ userOpHash, success, actualGasUsed }) => ({ userOpHash, success, actualGasUsed }),
@@ -72,9 +76,22 @@ export function runBundle(
   return {
     kind: 'done',
     gasUsed,
+    success,
+    logs,
     outcomes,
+    touched,
+    blockHashes: asked,
     used: record && gasInBundle({ ...entryPoint, gas: prices }, ops, record.root),
   }
+}
+
+/** The call of a bundle's transaction. */
+export function bundleMessage(
+  { address: to }: Pick<EntryPoint, 'address'>,
+  { from, data, gas, gasPrice, authorizations }: BundleTransaction,
+): EvmMessage {
+  const input = { from, to, data: fromHex(data), value: 0n, gas, gasPrice }
+  return authorizations.length > 0 ? { ...input, authorizations } : input
 }
 
 /** An inspector that ends the record where the first operation is executed: all are validated before. */

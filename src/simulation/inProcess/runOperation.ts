@@ -9,6 +9,7 @@ import {
   type ExecutionRecord,
   type Outcome,
   type State,
+  trackBlock,
   trackState,
 } from '../../evm/index.js'
 import type { Extent, Observation } from './observeOperation.js'
@@ -41,17 +42,20 @@ export type OperationRun = Accesses & {
   readonly logs: readonly EvmLog[]
   /** Undefined where it was not wanted, or would take too much memory. */
   readonly record: ExecutionRecord | undefined
+  /** The blocks whose hash it asked for. */
+  readonly blockHashes: ReadonlySet<bigint>
 }
 
 /** Runs an operation once, on state that may be incomplete. */
 export function runOperation(
-  { block, known, override }: Ground,
+  { block: env, known, override }: Ground,
   entryPoint: EntryPoint,
   { op, extent, wantsRecord }: RunTask,
   { runSteps }: Allowance,
 ): PassEnd<OperationRun> {
   // Below what is pretended: only what was asked of the chain is to be read for the next run.
   const { state, touched } = trackState(known)
+  const { block, asked } = trackBlock(env)
   const maxSteps = Math.min(runSteps, MAX_STEPS)
   const bounds = { onMiss: 'guess', record: true, maxSteps } as const
   const { outcome, observed } = simulateOperation(
@@ -80,6 +84,7 @@ export function runOperation(
     record: wantsRecord ? record : undefined,
     preimages: record?.preimages.slice(0, PREIMAGES_KEPT) ?? [],
     touched,
+    blockHashes: asked,
   }
 }
 

@@ -8,8 +8,10 @@ import {
   type EvmContext,
   fromHex,
   intrinsicGas,
+  type Miss,
   type Outcome,
   overlay,
+  type Overrides,
   type State,
 } from '../../evm/index.js'
 import { authorizationOverride, mergeOverrides, toEvmOverrides } from '../evmOverrides.js'
@@ -40,9 +42,22 @@ export type SimulationState = { readonly block: BlockEnv; readonly state: State 
 export type Simulation = { readonly outcome: Outcome; readonly observed: Observation }
 
 /** The state in which `op` runs: its authorization applied, then the caller's override, on `state`. */
-export function stateFor(state: State, op: Operation, override: StateOverride = {}): State {
-  const pretended = mergeOverrides({ ...handlerOverride, ...authorizationOverride(op) }, override)
-  return overlay(state, toEvmOverrides(pretended))
+export function stateFor(state: State, op: Operation, override?: StateOverride): State {
+  return overlay(state, pretendedFor(op, override))
+}
+
+/** All that is pretended where `op` runs. */
+function pretendedFor(op: Operation, override: StateOverride = {}): Overrides {
+  const others = { ...handlerOverride, ...authorizationOverride(op) }
+  return toEvmOverrides(mergeOverrides(others, override))
+}
+
+/** The parts of the state that are pretended where `op` runs. */
+export function pretendedParts(op: Operation, override?: StateOverride): readonly Miss[] {
+  return [...pretendedFor(op, override)].flatMap(([address, { state, stateDiff = state }]) => [
+    { kind: 'account' as const, address },
+    ...[...(stateDiff?.keys() ?? [])].map((slot) => ({ kind: 'slot' as const, address, slot })),
+  ])
 }
 
 /** A message that calls `handleOps` with this one operation, from an address that nobody owns. */

@@ -7,7 +7,7 @@ import {
   type State,
   type Touched,
 } from '../../evm/index.js'
-import type { CodeReceiver, CodeSender, SentCode } from './codes.js'
+import type { SentCode } from './codes.js'
 
 /** A block as data: no function in it. */
 type BlockData = Omit<BlockEnv, 'blockHash' | 'chainPrecompiles'> & {
@@ -15,17 +15,17 @@ type BlockData = Omit<BlockEnv, 'blockHash' | 'chainPrecompiles'> & {
   readonly p256At: readonly number[]
 }
 
-type CarriedAccount = {
+type CarriedAccount<Code> = {
   readonly address: Address
   readonly nonce: bigint | undefined
   readonly balance: bigint
-  readonly code: SentCode
+  readonly code: Code
 }
 
-/** A block, and the part of its state that a run has asked for, as data that goes to another thread. */
-export type CarriedBlock = {
+/** A block, and the part of its state that a run has asked for, as data that goes elsewhere; `Code` stands for code. */
+export type CarriedBlock<Code = SentCode> = {
   readonly block: BlockData
-  readonly accounts: readonly CarriedAccount[]
+  readonly accounts: readonly CarriedAccount<Code>[]
   readonly slots: readonly (readonly [address: Address, slot: Hex, value: bigint])[]
   readonly blockHashes: readonly (readonly [number: bigint, hash: Hex])[]
 }
@@ -74,10 +74,14 @@ export function knows(known: KnownBlock, part: Miss): boolean {
   }
 }
 
-/** The wanted parts, as far as `known` has them, for the thread to which `send` sends code. */
-export function packBlock(known: KnownBlock, wanted: Wanted, send: CodeSender): CarriedBlock {
+/** The wanted parts, as far as `known` has them; `send` gives what stands for code. */
+export function packBlock<Code>(
+  known: State & Pick<KnownBlock, 'block'>,
+  wanted: Wanted,
+  send: (code: Uint8Array) => Code,
+): CarriedBlock<Code> {
   const { blockHash, chainPrecompiles, ...block } = known.block
-  const accounts: CarriedAccount[] = []
+  const accounts: CarriedAccount<Code>[] = []
   const slots: [Address, Hex, bigint][] = []
   const blockHashes: [bigint, Hex][] = []
   for (const part of wanted.values()) {
@@ -100,9 +104,9 @@ export function packBlock(known: KnownBlock, wanted: Wanted, send: CodeSender): 
 }
 
 /** The block and the state that were packed. */
-export function unpackBlock(
-  { block: { p256At, ...block }, accounts, slots, blockHashes }: CarriedBlock,
-  receive: CodeReceiver,
+export function unpackBlock<Code>(
+  { block: { p256At, ...block }, accounts, slots, blockHashes }: CarriedBlock<Code>,
+  receive: (sent: Code) => Uint8Array,
 ): { readonly block: BlockEnv; readonly state: State } {
   const accountsAt = new Map(
     accounts.map(({ address, nonce, balance, code }) => [

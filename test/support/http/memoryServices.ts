@@ -122,6 +122,7 @@ export function createMemoryServices() {
       blockHash: `0x${'ab'.repeat(32)}`,
     })),
     balanceChanges: recorded('balanceChanges', () => []),
+    witness: recorded('witness', () => undefined),
     byHash: recorded('byHash', (hash) => {
       const found = operations.get(hash)
       if (found === undefined) return undefined

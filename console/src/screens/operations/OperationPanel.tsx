@@ -22,6 +22,7 @@ import { Calls } from './Calls.js'
 import { Cancel } from './Cancel.js'
 import { Gas } from './Gas.js'
 import { Remedy } from './Remedy.js'
+import { Replay } from './Replay.js'
 import { Simulate } from './Simulate.js'
 import { Stages, Timeline } from './Timeline.js'
 import { Waterfall } from './Waterfall.js'
@@ -75,6 +76,7 @@ function Detail({ detail, onChanged }: DetailProps) {
           explanation={explanation}
         />
       )}
+      {detail.success === false && <Replay detail={detail} />}
       <h3>What happened</h3>
       <Timeline entries={timeline} chainId={chainId} />
       <Stages entries={timeline} />
@@ -92,6 +94,7 @@ function Detail({ detail, onChanged }: DetailProps) {
         />
       )}
       <Calls calls={detail.calls} chainId={chainId} />
+      {detail.success !== false && <Replay detail={detail} />}
       <Gas operation={detail.operation} timeline={timeline} />
       <Waterfall detail={detail} />
       <section>
