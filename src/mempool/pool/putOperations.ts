@@ -42,7 +42,7 @@ export type NewOperation = {
   readonly keyId?: string | undefined
   readonly operation: Operation
   /** Fees per gas that are paid for it; absent = its own fees. */
-  readonly offer?: Fees
+  readonly bid?: Fees
   /** wei */
   readonly prefund: bigint
   /** wei per gas: the highest price that is sure to be paid for all its gas */
@@ -64,8 +64,8 @@ export type NewOperation = {
 }
 
 /** The fees that are paid for an operation: those that we grant it, else its own. */
-export function offerOf({ offer, operation }: Pick<NewOperation, 'offer' | 'operation'>): Fees {
-  return offer ?? operation
+export function bidOf({ bid, operation }: Pick<NewOperation, 'bid' | 'operation'>): Fees {
+  return bid ?? operation
 }
 
 /** An operation to store, and its state when the transaction ends. */
@@ -99,12 +99,12 @@ const columns: Readonly<Record<Exclude<keyof Schema['operations'], OtherColumn>,
   paymaster: { type: 'text', value: ({ entry }) => entry.operation.paymaster },
   max_fee_per_gas: {
     type: 'numeric',
-    value: ({ entry }) => String(offerOf(entry).maxFeePerGas),
+    value: ({ entry }) => String(bidOf(entry).maxFeePerGas),
     isRenewed: true,
   },
   max_priority_fee_per_gas: {
     type: 'numeric',
-    value: ({ entry }) => String(offerOf(entry).maxPriorityFeePerGas),
+    value: ({ entry }) => String(bidOf(entry).maxPriorityFeePerGas),
     isRenewed: true,
   },
   prefund: { type: 'numeric', value: ({ entry }) => String(entry.prefund) },
