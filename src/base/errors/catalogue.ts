@@ -231,7 +231,7 @@ export const refusalCodes = {
     'A webhook of the app gave no valid answer.',
     'Read `webhookCalls` of the decision.',
     'For `timeout`: answer sooner, or raise `deadlineMs` (5,000 at most).',
-    'For `circuit_open`: it is called again after ten seconds.',
+    'For `circuit_open`: it failed repeatedly and is called again after ten seconds.',
     'Test it with `purser webhook test`; `onFailure: approve` sponsors while it is unavailable.',
   ),
   NO_ACTIVE_WEBHOOK: app(
