@@ -8,7 +8,7 @@ import { startCountingProxy } from './load/countingProxy.js'
 import { type LoadChain, openLoadChain } from './load/loadChain.js'
 import { type LoadOptions, parseLoadOptions } from './load/loadOptions.js'
 import type { LoadFigures } from './load/measureLoad.js'
-import { openWatchers } from './load/openWatchers.js'
+import { openSubscribers } from './load/openSubscribers.js'
 import { startOwnService } from './load/ownService.js'
 import { printReport } from './load/printReport.js'
 import { runLoad } from './load/runLoad.js'
@@ -40,7 +40,7 @@ function serviceOn(chain: LoadChain, rpcUrl: string, options: LoadOptions) {
 async function measureOwn(chain: LoadChain, options: LoadOptions): Promise<LoadFigures> {
   const service = await serviceOn(chain, chain.rpcUrl, options)
   const { url, authToken } = service.stream
-  const watchers = await openWatchers(url, authToken, options.watchers)
+  const subscribers = await openSubscribers(url, authToken, options.subscribers)
   try {
     const watched = {
       service: () => service.pids.service,
@@ -54,9 +54,9 @@ async function measureOwn(chain: LoadChain, options: LoadOptions): Promise<LoadF
       options,
     )
   } finally {
-    if (options.watchers > 0)
-      console.log(`${options.watchers} watchers were told ${watchers.told()} changes`)
-    watchers.close()
+    if (options.subscribers > 0)
+      console.log(`${options.subscribers} subscribers received ${subscribers.received()} changes`)
+    subscribers.close()
     await service.close()
   }
 }

@@ -158,7 +158,7 @@ async function bench(database: Database): Promise<Row[]> {
         valid_after: 0n,
         valid_until: 9n,
       })
-      const request = { slot, claim, head, means: head.deposit, validUntil: 9n }
+      const request = { slot, claim, head, available: head.deposit, validUntil: 9n }
       const reserved = await reserve(database, { request, decide, calls: [] })
       if (reserved.kind !== 'granted') throw new Error(reserved.kind)
     }

@@ -83,7 +83,7 @@ describe('modules', BUSY, () => {
   })
 
   test('docs/understand/architecture.md shows the modules as they are', () => {
-    const table = moduleTable(sources)
+    const table = moduleTable()
     if (process.env.PURSER_WRITE_DOCS !== undefined) writeTable(table)
     expect(tableInPage(), 'PURSER_WRITE_DOCS=1 npx vitest run test/architecture.test.ts').toBe(
       table,

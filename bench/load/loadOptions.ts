@@ -22,7 +22,7 @@ export type LoadOptions = {
   /** Processes of the service. */
   readonly processes: number
   /** Streams of the app's changes that are open during the runs; only on our own service. */
-  readonly watchers: number
+  readonly subscribers: number
   /** Another bundler's JSON-RPC URL, and the node it uses; absent = our own service. */
   readonly target: string | undefined
   readonly rpc: string | undefined
@@ -41,7 +41,7 @@ const flags = {
   seed: { type: 'string', default: 'purser' },
   executors: { type: 'string', default: '4' },
   processes: { type: 'string', default: '1' },
-  watchers: { type: 'string', default: '0' },
+  subscribers: { type: 'string', default: '0' },
   target: { type: 'string' },
   rpc: { type: 'string' },
   json: { type: 'string' },
@@ -63,7 +63,7 @@ export function parseLoadOptions(args: readonly string[]): LoadOptions {
     runs: count('runs', values.runs),
     executors: count('executors', values.executors),
     processes: count('processes', values.processes),
-    watchers: values.watchers === '0' ? 0 : count('watchers', values.watchers),
+    subscribers: values.subscribers === '0' ? 0 : count('subscribers', values.subscribers),
     seed,
     target,
     rpc,

@@ -23,12 +23,16 @@ const banned = [
   ['of late', 'recently'],
   ['in vain', 'without result'],
   ['goes public|go public', 'is sent publicly'],
+  ['(?:its|their|the|your|.s) means', 'available balance'],
+  ['offered? (?:more|less|at least)|offered tip|bundling rounds?', 'bid; cycle'],
+  ['(?:is|are|it|that|which|node|relay|executor|sender|service)s? rests|rested', 'is paused'],
+  ['watchers', 'subscribers; inspector'],
 ]
 /** Further words for pages, which are rewritten more easily than code. */
 const bannedInPages = [
   ['anew', 'again, from scratch'],
   ['(?:is|are|be|was|were) away', 'unavailable'],
-  ['rests|rested', 'is paused, cools down'],
+  ['rests', 'is paused'],
   ['somebody', 'someone, a person'],
   ['tells|tell apart', 'say, report, distinguish'],
   ['hears', 'receive'],

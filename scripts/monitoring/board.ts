@@ -406,7 +406,7 @@ const chosenRows: readonly Row[] = [
         ],
       },
       {
-        title: 'Exchanges that failed, and nodes that rest',
+        title: 'Exchanges that failed, and nodes that are paused',
         unit: 'short',
         queries: [
           {
@@ -425,7 +425,7 @@ const chosenRows: readonly Row[] = [
           },
           {
             expr: `max by (chain, node) (${series('purser_node_paused', chain)})`,
-            legend: '{{chain}} {{node}} rests',
+            legend: '{{chain}} {{node}} paused',
           },
           {
             expr: `max by (chain) (${series('purser_chain_served', chain)})`,

@@ -17,11 +17,11 @@ const commonLabels = [...new Set(openLabels)].filter(
   (text) => openLabels.filter((each) => each === text).length > 1,
 )
 
-/** The metrics as a table of Markdown, and the alerts by severity. */
+/** The metrics as a list of Markdown, and the alerts by severity. */
 export function metricTables(): string {
   const metrics = Object.entries<MetricDefinition>(catalogue).map(
     ([name, { kind, help, meaning, labels }]) =>
-      `| \`${name}\` | ${kind} | ${labelsText(labels)} | ${help} ${meaning} |`,
+      `- \`${name}\` (${[kind, ...labelTexts(labels)].join('; ')}): ${help} ${meaning}`,
   )
   const named = (wanted: Alert['severity']) =>
     alerts
@@ -31,8 +31,6 @@ export function metricTables(): string {
   return [
     `Labels of several metrics: ${commonLabels.join('; ')}.`,
     '',
-    '| metric | kind | labels | meaning |',
-    '|---|---|---|---|',
     ...metrics,
     '',
     '## Alerts',
@@ -42,8 +40,8 @@ export function metricTables(): string {
   ].join('\n')
 }
 
-function labelsText(labels: MetricDefinition['labels']): string {
-  const texts = Object.entries(labels).map(([label, values]) => {
+function labelTexts(labels: MetricDefinition['labels']): readonly string[] {
+  return Object.entries(labels).map(([label, values]) => {
     if (typeof values === 'string') {
       const text = textOf(label, values)
       return commonLabels.includes(text) ? `\`${label}\`` : text
@@ -51,5 +49,4 @@ function labelsText(labels: MetricDefinition['labels']): string {
     if (values.length > MOST_NAMED) return `\`${label}\`: ${values.length} values`
     return `\`${label}\`: ${values.map((value) => `\`${value}\``).join(', ')}`
   })
-  return texts.join('; ') || '–'
 }

@@ -23,6 +23,9 @@ function writeMarkdown(outDir: string): void {
     for (const name of readdirSync(join(docs, reader))) {
       const target = join(outDir, reader, name)
       mkdirSync(dirname(target), { recursive: true })
+      // The build only reports a page that it cannot render.
+      if (!readFileSync(target.replace(/\.md$/, '.html'), 'utf8').includes('<h1'))
+        throw new Error(`${reader}/${name} is not rendered`)
       writeFileSync(target, readFileSync(join(docs, reader, name)))
     }
   const lines = chapters.flatMap(({ text, items }) => [
@@ -65,11 +68,15 @@ export default defineConfig({
         if (info.trim() === 'mermaid') return `<Diagram source="${encodeURIComponent(content)}" />`
         return fence?.(tokens, index, options, env, self) ?? ''
       }
+      // Code such as ${{Postgres.DATABASE_URL}} is text, not an expression of the site.
+      const code = md.renderer.rules.code_inline
+      md.renderer.rules.code_inline = (...args) =>
+        code?.(...args).replace('<code', '<code v-pre') ?? ''
       md.core.ruler.push('outside', ({ tokens }) => {
         for (const token of tokens)
           for (const child of token.children ?? []) {
             const href = child.attrGet('href')
-            if (href !== null && /^(\.\.\/)+(?:[A-Z]|bench\/|test\/)/.test(href))
+            if (href !== null && /^(\.\.\/)+(?:[A-Z]|bench\/|examples\/|test\/)/.test(href))
               child.attrSet('href', outside(href))
           }
       })

@@ -33,7 +33,7 @@ export type BundlingContext = {
   /** The receiver of bundles that are not sent publicly; absent where all are. */
   readonly relay?: Relay | undefined
   readonly logger: Logger
-  /** Logs what each round meets again. */
+  /** Logs what each cycle meets again. */
   readonly problems: ProblemLog
   readonly metrics: ChainMetrics
   /** Absent where receipts tell the data fee, or there is none. */

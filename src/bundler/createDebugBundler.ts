@@ -55,7 +55,7 @@ export function createDebugBundler(
     },
     /** Sends one bundle and resolves when it is mined, or at once when there is nothing to send. */
     sendBundleNow: bundler.sendNow,
-    /** Resolves when no round of the mode before is under way. */
+    /** Resolves when no cycle of the mode before is under way. */
     setBundlingMode: bundler.setMode,
     setReputation: ({ address }: EntryPoint, entities: readonly EntityReputation[]) =>
       setReputations(database, chainId, address, entities),

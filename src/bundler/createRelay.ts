@@ -22,7 +22,7 @@ type RelayAnswer = 'taken' | 'refused' | 'silent'
 
 /**
  * The receiver of bundles that are not sent publicly, and what it answered. The memory is lost with the process: a
- * transaction that this one has not offered yet is offered again, which changes nothing.
+ * transaction that this one has not sent yet is sent again, which changes nothing.
  */
 export type Relay = {
   readonly way: 'private' | 'conditional'
@@ -33,7 +33,7 @@ export type Relay = {
    * outdated. Its word ends no bundle: whatever it refuses may go publicly later. `until`: the last block for which it
    * shall try; absent for what the public has too.
    */
-  offer(
+  send(
     attempt: BundleAttempt & Pick<NewAttempt, 'raw'>,
     until: bigint | undefined,
     conditions: () => Promise<SendingConditions>,
@@ -41,10 +41,10 @@ export type Relay = {
   answerTo(hash: Hex): RelayAnswer | undefined
   /** Takes transactions back. True only when it says of each that it will not include it. */
   withdraw(attempts: readonly BundleAttempt[]): Promise<boolean>
-  /** Lets it rest from this block on, for as many blocks as a bundle has just waited for it without success. */
-  rest(from: bigint): void
-  /** Whether bundles that are signed at this block are sent publicly, because it rests. */
-  rests(at: bigint): boolean
+  /** Pauses it from this block on, for as many blocks as a bundle has just waited for it without success. */
+  pause(from: bigint): void
+  /** Whether bundles that are signed at this block are sent publicly, because it is paused. */
+  isPaused(at: bigint): boolean
   close(): Promise<void>
 }
 
@@ -57,7 +57,7 @@ type RelayParts = Pick<NodeClientOptions, 'logger' | 'onExchange'> & {
 /** `isNowhere`: it refused the transaction each time, so that nobody has it. */
 type Answered = { readonly answer: RelayAnswer; readonly isNowhere: boolean }
 
-/** Milliseconds for an answer: a round of the bundler waits for it. */
+/** Milliseconds for an answer: a cycle of the bundler waits for it. */
 const DEADLINE = 3_000
 /** Bytes of an answer, which holds a hash or a sentence. */
 const MAX_ANSWER_BYTES = 1024 * 1024
@@ -83,7 +83,7 @@ export function createRelay(
   const receiver = client ?? node
   const cancels = way === 'private' && sending.method === 'eth_sendPrivateTransaction'
   const answers = new Lru<Hex, Answered>(REMEMBERED)
-  let restsUntil = 0n
+  let pausedUntil = 0n
 
   function note({ hash, age }: BundleAttempt, answer: RelayAnswer): void {
     metrics.count('purser_relay_bundles_total', { outcome: answer })
@@ -104,7 +104,7 @@ export function createRelay(
   return {
     way,
     publicAfter,
-    async offer(attempt, until, conditions) {
+    async send(attempt, until, conditions) {
       const isTaken = answers.get(attempt.hash)?.answer === 'taken'
       if (isTaken && way === 'private') return { kind: 'sent' }
       try {
@@ -135,10 +135,10 @@ export function createRelay(
       }
       return true
     },
-    rest(from) {
-      restsUntil = from + BigInt(publicAfter)
+    pause(from) {
+      pausedUntil = from + BigInt(publicAfter)
     },
-    rests: (at) => at < restsUntil,
+    isPaused: (at) => at < pausedUntil,
     close: async () => client?.close(),
   }
 }

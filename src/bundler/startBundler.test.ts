@@ -1,68 +1,68 @@
 import { expect, test } from 'vitest'
 import { currentRequester, workFor } from '../base/requester.js'
-import { createRounds } from './startBundler.js'
+import { createCycles } from './startBundler.js'
 
-test('a round that waits for nothing does not keep later ones from beginning', async () => {
+test('a cycle that waits for nothing does not keep later ones from beginning', async () => {
   let count = 0
-  const rounds = createRounds(async () => {
+  const cycles = createCycles(async () => {
     count++
   })
   for (const expected of [1, 2, 3]) {
-    rounds.request()
-    await rounds.idle()
+    cycles.request()
+    await cycles.idle()
     expect(count).toBe(expected)
   }
 })
 
-test('what is asked for during a round is one round after it', async () => {
+test('what is asked for during a cycle is one cycle after it', async () => {
   const gates: (() => void)[] = []
-  const rounds = createRounds(() => new Promise((resolve) => gates.push(resolve)))
-  rounds.request()
-  rounds.request()
-  rounds.request()
+  const cycles = createCycles(() => new Promise((resolve) => gates.push(resolve)))
+  cycles.request()
+  cycles.request()
+  cycles.request()
   expect(gates).toHaveLength(1)
   gates[0]!()
   await new Promise(setImmediate)
   expect(gates).toHaveLength(2)
   gates[1]!()
-  await rounds.idle()
+  await cycles.idle()
   expect(gates).toHaveLength(2)
 })
 
-test('a round that asks for another one gets it', async () => {
+test('a cycle that asks for another one gets it', async () => {
   let left = 3
-  const rounds = createRounds(async () => {
-    if (--left > 0) rounds.request()
+  const cycles = createCycles(async () => {
+    if (--left > 0) cycles.request()
   })
-  rounds.request()
-  await rounds.idle()
+  cycles.request()
+  await cycles.idle()
   expect(left).toBe(0)
 })
 
-test('stopping waits for the round under way, and none begins afterwards', async () => {
+test('stopping waits for the cycle under way, and none begins afterwards', async () => {
   const gates: (() => void)[] = []
-  const rounds = createRounds(() => new Promise((resolve) => gates.push(resolve)))
-  rounds.request()
-  rounds.request()
+  const cycles = createCycles(() => new Promise((resolve) => gates.push(resolve)))
+  cycles.request()
+  cycles.request()
   let stopped = false
-  const stopping = rounds.stop().then(() => {
+  const stopping = cycles.stop().then(() => {
     stopped = true
   })
   await new Promise(setImmediate)
   expect(stopped).toBe(false)
   gates[0]!()
   await stopping
-  rounds.request()
-  await rounds.idle()
+  cycles.request()
+  await cycles.idle()
   expect(gates).toHaveLength(1)
 })
 
-test('a round that a request led to works for nobody but the service', async () => {
+test('a cycle that a request led to works for nobody but the service', async () => {
   const parties: unknown[] = []
-  const rounds = createRounds(async () => {
+  const cycles = createCycles(async () => {
     parties.push(currentRequester())
   })
-  workFor({ name: 'key', since: 0, spent: 0, spend() {}, beginHeavyWork() {} }, rounds.request)
-  await rounds.idle()
+  workFor({ name: 'key', since: 0, spent: 0, spend() {}, beginHeavyWork() {} }, cycles.request)
+  await cycles.idle()
   expect(parties).toEqual([undefined])
 })

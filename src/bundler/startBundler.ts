@@ -10,9 +10,9 @@ import { createWatches, indexChain, keepLanes } from './send/followChain.js'
 import { sendBundles } from './send/sendBundles.js'
 
 export type Bundler = {
-  /** Lets a round begin soon; called when operations were announced. */
+  /** Lets a cycle begin soon; called when operations were announced. */
   wake(): void
-  /** `manual`: bundles are sent by `sendNow` only. Resolves when no round of the mode before is under way. */
+  /** `manual`: bundles are sent by `sendNow` only. Resolves when no cycle of the mode before is under way. */
   setMode(mode: 'manual' | 'auto'): Promise<void>
   /**
    * Sends one bundle of what is pooled, in either mode, and resolves when nothing is in flight any
@@ -23,24 +23,24 @@ export type Bundler = {
   stop(): Promise<void>
 }
 
-/** Milliseconds after which a whole round begins even if nothing woke the bundler, and one that sends ends for a newer head. */
-const MAX_ROUND_INTERVAL = 5_000
+/** Milliseconds after which a whole cycle begins even if nothing woke the bundler, and one that sends ends for a newer head. */
+const MAX_CYCLE_INTERVAL = 5_000
 
 /** Milliseconds that `sendNow` waits for its bundle to be mined. */
 const SENDING_TIMEOUT = 60_000
 
-const FAILED = 'a bundling round failed; nothing was changed by what failed'
+const FAILED = 'a bundling cycle failed; nothing was changed by what failed'
 
 /**
- * The bundler of one chain. On each head and on a slow timer the chain is indexed, whatever is being sent; then a round
+ * The bundler of one chain. On each head and on a slow timer the chain is indexed, whatever is being sent; then a cycle
  * follows the lanes and sends. Between heads, whenever it is woken, idle executors send. All its state is in the
- * database; what fails is logged, and the next round starts from there.
+ * database; what fails is logged, and the next cycle starts from there.
  */
 export function startBundler(context: BundlingContext, heads: HeadFollower): Bundler {
   const { definition, problems } = context
   const watch = createWatches(context)
-  const following = createRounds(follow)
-  const rounds = createRounds(round)
+  const following = createCycles(follow)
+  const cycles = createCycles(cycle)
   let turn = 0
   /** As the index has reached it; undefined while it cannot: nothing is sent then. */
   let view: ChainView | undefined
@@ -51,10 +51,10 @@ export function startBundler(context: BundlingContext, heads: HeadFollower): Bun
 
   async function follow(): Promise<void> {
     view = await attempt(problems, 'index', () => indexChain(context, heads.current()))
-    if (view) rounds.request()
+    if (view) cycles.request()
   }
 
-  async function round(): Promise<void> {
+  async function cycle(): Promise<void> {
     const seen = view
     if (seen === undefined) return
     const isFresh = seen.states !== followed?.states
@@ -68,7 +68,7 @@ export function startBundler(context: BundlingContext, heads: HeadFollower): Bun
       if (!followed) return
       if (isForced || !manual) {
         const begin = performance.now()
-        const isLate = () => view !== seen && performance.now() - begin > MAX_ROUND_INTERVAL
+        const isLate = () => view !== seen && performance.now() - begin > MAX_CYCLE_INTERVAL
         const signers = isForced ? context.signers.slice(0, 1) : context.signers
         const isWaiting = await sendBundles({ ...context, signers }, followed, {
           turn: turn++,
@@ -78,7 +78,7 @@ export function startBundler(context: BundlingContext, heads: HeadFollower): Bun
         })
         if (isForced) forced = false
         // What the sequencer promises meanwhile frees an executor before the next head.
-        if (isWaiting && context.pending) rounds.requestIn(PENDING_LOOK)
+        if (isWaiting && context.pending) cycles.requestIn(PENDING_LOOK)
       }
       if (isFresh) {
         await keepLanes(context, followed)
@@ -94,11 +94,11 @@ export function startBundler(context: BundlingContext, heads: HeadFollower): Bun
 
   function wake(): void {
     if (view === undefined) following.request()
-    else rounds.request()
+    else cycles.request()
   }
 
   const unsubscribe = heads.onHead(following.request)
-  const interval = Math.min(MAX_ROUND_INTERVAL, definition.resubmitAfter)
+  const interval = Math.min(MAX_CYCLE_INTERVAL, definition.resubmitAfter)
   const timer = setInterval(following.request, interval)
   wake()
   return {
@@ -106,7 +106,7 @@ export function startBundler(context: BundlingContext, heads: HeadFollower): Bun
     async setMode(mode) {
       manual = mode === 'manual'
       wake()
-      await rounds.idle()
+      await cycles.idle()
     },
     async sendNow() {
       await heads.refresh()
@@ -115,7 +115,7 @@ export function startBundler(context: BundlingContext, heads: HeadFollower): Bun
       for (const deadline = performance.now() + SENDING_TIMEOUT; !stopped; ) {
         following.request()
         await following.idle()
-        await rounds.idle()
+        await cycles.idle()
         const inFlight = (await openBundles(context.database, definition.chainId)).length
         if (!forced && inFlight === 0) return
         if (performance.now() >= deadline) {
@@ -130,7 +130,7 @@ export function startBundler(context: BundlingContext, heads: HeadFollower): Bun
       stopped = true
       clearInterval(timer)
       unsubscribe()
-      await Promise.all([following.stop(), rounds.stop()])
+      await Promise.all([following.stop(), cycles.stop()])
     },
   }
 }
@@ -140,7 +140,7 @@ function logFailure(problems: ProblemLog, step: string, error: unknown): void {
   problems.warn(step, FAILED, { err: error, reason })
 }
 
-/** The result of a step of a round; undefined, with a line in the log, where it fails. */
+/** The result of a step of a cycle; undefined, with a line in the log, where it fails. */
 async function attempt<Result>(
   problems: ProblemLog,
   step: string,
@@ -169,23 +169,23 @@ function nextHead(heads: HeadFollower, milliseconds: number): Promise<void> {
   })
 }
 
-/** Rounds of work, one after the other. */
-type Rounds = {
-  /** Requests a round that begins after this call; requests before it begins share one round. */
+/** Cycles of work, one after the other. */
+type Cycles = {
+  /** Requests a cycle that begins after this call; requests before it begins share one cycle. */
   request(): void
   /** Requests one in so many milliseconds, unless there is another before. */
   requestIn(milliseconds: number): void
-  /** Resolves when no round is under way or requested. */
+  /** Resolves when no cycle is under way or requested. */
   idle(): Promise<void>
-  /** Resolves when the round under way has ended; no other begins. */
+  /** Resolves when the cycle under way has ended; no other begins. */
   stop(): Promise<void>
 }
 
 /**
- * Rounds that run `round`, which handles its own failures: it must not reject. A round is work of the
+ * Cycles that run `cycle`, which handles its own failures: it must not reject. A cycle is work of the
  * service itself, whichever request caused it.
  */
-export function createRounds(round: () => Promise<void>): Rounds {
+export function createCycles(cycle: () => Promise<void>): Cycles {
   let requested = false
   let stopped = false
   let running: Promise<void> | undefined
@@ -195,9 +195,9 @@ export function createRounds(round: () => Promise<void>): Rounds {
     while (requested && !stopped) {
       requested = false
       clearTimeout(timer)
-      // Waiting even for a round that has nothing to wait for: `running` is set by then, and ends
+      // Waiting even for a cycle that has nothing to wait for: `running` is set by then, and ends
       // here before another request can come.
-      await round()
+      await cycle()
     }
     running = undefined
   }

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { WebSocket } from 'ws'
-import { awake, restAfter } from '../base/restAfter.js'
+import { pauseAfter, unpaused } from '../base/pauseAfter.js'
 
 type Options = {
   /** ws:// or wss:// */
@@ -21,7 +21,7 @@ const MAX_MESSAGE_BYTES = 1024 * 1024
  */
 export function followAnnouncedHeads(options: Options): () => void {
   const { url, onHead, logger, heartbeat = 30_000 } = options
-  let rest = awake
+  let pause = unpaused
   let stopped = false
   let socket: WebSocket
   let retry: NodeJS.Timeout | undefined
@@ -45,7 +45,7 @@ export function followAnnouncedHeads(options: Options): () => void {
     current.on('message', (data) => {
       alive = true
       if (!isAnnouncement(String(data))) return
-      rest = awake
+      pause = unpaused
       onHead()
     })
     current.on('error', (error) => {
@@ -55,9 +55,9 @@ export function followAnnouncedHeads(options: Options): () => void {
       clearInterval(pulse)
       if (stopped) return
       const now = performance.now()
-      rest = restAfter(rest, now, Math.random())
+      pause = pauseAfter(pause, now, Math.random())
       logger.warn({ endpoint: new URL(url).host, reason }, 'new heads are not pushed by the node')
-      retry = setTimeout(connect, rest.until - now)
+      retry = setTimeout(connect, pause.until - now)
     })
   }
   connect()

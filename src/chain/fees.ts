@@ -38,8 +38,8 @@ const REMEMBERED_HEADS = 100
 /** Heads whose advice is remembered: an admission may know a newer one than a bundle that is under way. */
 const ADVISED_HEADS = 8
 
-/** Blocks for which fees that were advised may still be offered: the advice itself looks back as far. */
-const OFFERED_BLOCKS = 10n
+/** Blocks for which fees that were advised may still be bid: the advice itself looks back as far. */
+const ADVISED_BLOCKS = 10n
 
 function createFeeMemory() {
   return {
@@ -47,7 +47,7 @@ function createFeeMemory() {
     byHead: new Lru<Hex, Promise<AdvisedFees>>(ADVISED_HEADS),
     /** Tips that the node suggested at the last heads. */
     suggested: [] as readonly bigint[],
-    /** The most that a client which asked at one of the last blocks may offer, at most once for each. */
+    /** The most that a client which asked at one of the last blocks may bid, at most once for each. */
     lately: [] as readonly { readonly number: bigint; readonly most: Fees }[],
   }
 }
@@ -60,7 +60,7 @@ function createFeeMemory() {
  * paid with the lowest tip that would have been included too: of the block itself, or as the node suggests.
  * Without any such block, or without eth_feeHistory, the tip is the one that the node suggests
  * (eth_maxPriorityFeePerGas, else eth_gasPrice less the base fee). Of several suggestions the lowest of the
- * last hundred heads counts. `fast` is at least that: it is what clients that ask a node offer.
+ * last hundred heads counts. `fast` is at least that: it is what clients that ask a node bid.
  * Zero is a tip like any other. The lowest is at least the accepted tip, so that we take what we advise. No tip is
  * below the chain's minimum, where it has one: of a bundle of usual size, where it depends on the size.
  * maxFeePerGas adds the next block's base fee with a margin for growth: 5/4, 3/2 and 2 times, that
@@ -83,7 +83,7 @@ export function adviseFees(node: NodeClient, head: Head, chain: TipRules): Promi
 
 /**
  * The least tip (wei per gas) that is accepted: half of the advised `standard` one, so 0 where tips are
- * 0, and what the chain asks for. An operation must offer it, and no bundle is sent with less while its operations can wait.
+ * 0, and what the chain asks for. An operation must bid it, and no bundle is sent with less while its operations can wait.
  */
 export function acceptedTip({
   standard,
@@ -168,7 +168,7 @@ function fees(tip: bigint, baseFee: bigint): Fees {
 }
 
 /**
- * The fees with a maximum of at least 3/2 of what the coming block asks for. A bundle offers less than the maximum of its
+ * The fees with a maximum of at least 3/2 of what the coming block asks for. A bundle bids less than the maximum of its
  * operations, by up to a third for small ones (`highestPrice`): where nothing cheaper is taken, they would wait for ever.
  */
 function roomy({ maxFeePerGas, maxPriorityFeePerGas }: Fees, baseFee: bigint): Fees {
@@ -218,12 +218,12 @@ function median(values: readonly bigint[]): bigint {
   return sorted[Math.floor(sorted.length / 2)] ?? 0n
 }
 
-/** Remembers what may be offered at `head`. */
+/** Remembers what may be bid at `head`. */
 function noteAdvised(node: NodeClient, { number }: Pick<Head, 'number'>, advised: AdvisedFees) {
   const memory = node.memory(createFeeMemory)
   // Blocks that a reorganisation has replaced go with those that are too old.
   const lately = memory.lately.filter(
-    (each) => each.number < number && each.number > number - OFFERED_BLOCKS,
+    (each) => each.number < number && each.number > number - ADVISED_BLOCKS,
   )
   memory.lately = [...lately, { number, most: mostAt(advised) }]
 }
@@ -241,15 +241,15 @@ function mostAt({ fast, suggestion }: Pick<AdvisedFees, 'fast' | 'suggestion'>):
 }
 
 /**
- * The most (wei per gas, each for itself) that a client may offer which asked at one of the last ten blocks, however
+ * The most (wei per gas, each for itself) that a client may bid which asked at one of the last ten blocks, however
  * the fees have fallen since. `fast` is the present advice.
  */
-export function mostOffered(node: NodeClient, fast: Fees): Fees {
+export function mostBid(node: NodeClient, fast: Fees): Fees {
   const { lately } = node.memory(createFeeMemory)
   const noted = lately.map(({ most }) => most)
-  const offers = [fast, ...(noted.length === 0 ? [mostAt({ fast })] : noted)]
+  const bids = [fast, ...(noted.length === 0 ? [mostAt({ fast })] : noted)]
   return {
-    maxFeePerGas: greatest(0n, ...offers.map(({ maxFeePerGas }) => maxFeePerGas)),
-    maxPriorityFeePerGas: greatest(0n, ...offers.map((offer) => offer.maxPriorityFeePerGas)),
+    maxFeePerGas: greatest(0n, ...bids.map(({ maxFeePerGas }) => maxFeePerGas)),
+    maxPriorityFeePerGas: greatest(0n, ...bids.map((bid) => bid.maxPriorityFeePerGas)),
   }
 }

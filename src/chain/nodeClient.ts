@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Hex } from 'viem'
-import { awake } from '../base/restAfter.js'
+import { unpaused } from '../base/pauseAfter.js'
 import type { ChainIdentity } from './chainIdentity.js'
 import type { Head } from './head.js'
 import type { NodeAnswer, NodeCall } from './jsonRpc.js'
@@ -32,7 +32,7 @@ export type NodeClient = {
    *   on another branch. Absent = as they were last given.
    */
   head(known?: ReadonlyMap<bigint, Hex>): Promise<Head>
-  /** Asks all endpoints that serve the chain and do not rest at once; each reply comes for itself and never fails. */
+  /** Asks all endpoints that serve the chain and are not paused; each reply comes for itself and never fails. */
   askEach(method: string, params: readonly unknown[]): readonly Promise<NodeReply>[]
   /** The results of all endpoints that answer one call; empty when none does. */
   survey<T>(method: string, params: readonly unknown[]): Promise<readonly T[]>
@@ -122,11 +122,11 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
     askEach: (method, params) => askEach(pool, { method, params }, pool.deadline),
     nodes() {
       const now = performance.now()
-      return nodes.map(({ endpoint, behind, rest, failing }) => ({
+      return nodes.map(({ endpoint, behind, pause, failing }) => ({
         host: endpoint.label,
         behind,
         otherChain: pool.chain?.strangers.get(endpoint.url),
-        pausedUntil: rest.until > now ? new Date(Date.now() + rest.until - now) : undefined,
+        pausedUntil: pause.until > now ? new Date(Date.now() + pause.until - now) : undefined,
         failing: [...failing].flatMap(([method, { until }]) => (until > now ? method : [])),
       }))
     },
@@ -154,7 +154,7 @@ function createPool({
   if (urls.length === 0) throw new Error('a chain needs at least one RPC URL')
   const nodes = urls.map((url) => ({
     endpoint: createEndpoint(url, maxAnswerBytes, bodyHeaders),
-    rest: awake,
+    pause: unpaused,
     failing: new Map(),
     behind: false,
     jumps: true,

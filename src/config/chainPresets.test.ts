@@ -66,30 +66,23 @@ const [begin, end] = [
   '<!-- /presets -->',
 ]
 
+/** Facts that few chains have. */
+const columnless = ['minimumTip', 'chargedGas', 'calldataFloor', 'maxBundleGas'] as const
+
 /** The presets as a table: what is left empty is as on Ethereum. */
 function table(): string {
   const rows = [...chainPresets].map(([name, { chainId, facts }]) => {
     const { pollInterval, finalityDepth, resubmitAfter } = facts
-    const { nativeCoin = 'ETH', dataFee = 'none', minimumTip = '' } = facts
-    const sizes = [facts.maxBundleGas ?? '', facts.maxBundleBytes ?? '']
-    const times = [pollInterval, resubmitAfter, finalityDepth]
-    const charged = facts.chargedGas ?? ''
-    const floor = facts.calldataFloor ?? ''
-    const cells = [
-      `\`${name}\``,
-      chainId,
-      nativeCoin,
-      dataFee,
-      minimumTip,
-      charged,
-      floor,
-      ...times,
-      ...sizes,
-    ]
-    return `| ${cells.join(' | ')} |`
+    const { nativeCoin = 'ETH', dataFee = 'none', maxBundleBytes = '' } = facts
+    const times = [pollInterval, resubmitAfter, finalityDepth].join(' ')
+    const others = columnless.flatMap((fact) =>
+      facts[fact] === undefined ? [] : [`\`${fact}\` ${facts[fact]}`],
+    )
+    const cells = [`\`${name}\``, chainId, nativeCoin, dataFee, maxBundleBytes, times]
+    return `| ${[...cells, others.join(', ')].join(' | ')} |`
   })
   const head =
-    '| preset | `chainId` | `nativeCoin` | `dataFee` | `minimumTip` | `chargedGas` | `calldataFloor` | `pollInterval` | `resubmitAfter` | `finalityDepth` | `maxBundleGas` | `maxBundleBytes` |'
+    '| preset | `chainId` | `nativeCoin` | `dataFee` | `maxBundleBytes` | `pollInterval` `resubmitAfter` `finalityDepth` | others |'
   return [head, head.replaceAll(/[^|]+/g, '---'), ...rows].join('\n')
 }
 

@@ -24,9 +24,9 @@ export function highestBaseFee(
  * maximum when both fees are equal) is the same number: a tip of the maximum reaches it anyway.
  */
 export function effectiveGasPrice(op: Fees, baseFee: bigint): bigint {
-  const offered = op.maxPriorityFeePerGas + baseFee
-  if (offered > op.maxFeePerGas) return op.maxFeePerGas
-  return offered
+  const bid = op.maxPriorityFeePerGas + baseFee
+  if (bid > op.maxFeePerGas) return op.maxFeePerGas
+  return bid
 }
 
 /** The share of unused gas that v0.7 and later charge (UNUSED_GAS_PENALTY_PERCENT), as a divisor. */

@@ -1,2 +1,2 @@
-/** The offer per gas, in wei: of an operation, a transaction, or as advice. */
+/** The bid per gas, in wei: of an operation, a transaction, or as advice. */
 export type Fees = { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }

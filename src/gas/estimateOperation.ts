@@ -99,7 +99,7 @@ export async function estimateOperation(
     paymasterPostOpGasLimit: draft.paymasterPostOpGasLimit ?? unset,
   }
   const widest = widestOperation(filled)
-  // An operation that offers nothing itself is granted to be paid for.
+  // An operation that bids nothing itself is granted to be paid for.
   const paid = fees.maxFeePerGas === 0n ? context.advice.standard : fees
   const shareOf =
     (size: number) =>

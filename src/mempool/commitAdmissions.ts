@@ -16,7 +16,7 @@ import {
 } from './pool/admissionFacts.js'
 import { countApp, countPool, lockPool, scopeNames, sumPaymaster } from './pool/bounds.js'
 import { delegatingOperations, type OperationState } from './pool/operations.js'
-import { displaceOperations, offerOf, putOperations } from './pool/putOperations.js'
+import { bidOf, displaceOperations, putOperations } from './pool/putOperations.js'
 import { countReputations, type EntityFacts, readEntityFacts } from './pool/reputations.js'
 import {
   type Admission,
@@ -100,7 +100,7 @@ function decideNext(
   const { entry, deposit, baseFee, entities } = admission
   const { operation, prefund } = entry
   const decision = decideAdmission(
-    { operation, offer: offerOf(entry), prefund, deposit, baseFee },
+    { operation, bid: bidOf(entry), prefund, deposit, baseFee },
     occupancyOf(view, admission),
     entities?.staked.account
       ? { ...limits, maxOperationsPerSender: Number.POSITIVE_INFINITY }

@@ -147,7 +147,7 @@ export function createMempool(context: MempoolContext): Mempool {
         entryPoint: entryPoint.address,
         operation: op,
         validUntil: grant ? earlierEnd(validUntil, grant.validUntil) : validUntil,
-        ...(grant && { offer: grant }),
+        ...(grant && { bid: grant }),
       }
       return commit({ entry, ...poolFacts })
     }
@@ -224,7 +224,7 @@ async function isCovered(
   return isReserved(database, slot, entryPoint.requiredPrefund(op))
 }
 
-/** Whether an operation offers no fee and names no paymaster. */
+/** Whether an operation bids no fee and names no paymaster. */
 function isFree({ maxFeePerGas, paymaster }: Operation): boolean {
   return maxFeePerGas === 0n && paymaster === undefined
 }

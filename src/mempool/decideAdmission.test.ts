@@ -13,7 +13,7 @@ import {
   decideAdmission,
   minimumReplacement,
   type Occupancy,
-  offeredTip,
+  tipAt,
   raiseFee,
 } from './decideAdmission.js'
 
@@ -128,7 +128,7 @@ describe('an admission', () => {
     )
   })
 
-  test('takes the place of the cheapest in a full pool exactly when it offers 10 % more', () => {
+  test('takes the place of the cheapest in a full pool exactly when it bids 10 % more', () => {
     fc.assert(
       fc.property(operation, wei, wei, wei, (op, maxFeePerGas, maxPriorityFeePerGas, baseFee) => {
         const cheapest = {
@@ -144,8 +144,8 @@ describe('an admission', () => {
         }
         const candidate = { operation: op, prefund: 1n, deposit: undefined, baseFee }
         const decision = decideAdmission(candidate, { ...empty, total: 100, cheapest }, limits)
-        const least = raiseFee(offeredTip(cheapest, baseFee))
-        if (offeredTip(op, baseFee) >= least)
+        const least = raiseFee(tipAt(cheapest, baseFee))
+        if (tipAt(op, baseFee) >= least)
           expect(decision).toEqual({ kind: 'insert', replaces: undefined, evicts: cheapest })
         else
           expect(decision).toMatchObject({
@@ -187,8 +187,7 @@ test('the required fees are the least integers that are 10 % higher, and higher 
       const pooled = { maxFeePerGas, maxPriorityFeePerGas }
       const required = minimumReplacement(pooled)
       for (const field of ['maxFeePerGas', 'maxPriorityFeePerGas'] as const) {
-        const enough = (offer: bigint) =>
-          offer > pooled[field] && offer * 10n >= pooled[field] * 11n
+        const enough = (bid: bigint) => bid > pooled[field] && bid * 10n >= pooled[field] * 11n
         expect(enough(required[field])).toBe(true)
         expect(enough(required[field] - 1n)).toBe(false)
       }

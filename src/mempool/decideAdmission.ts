@@ -39,7 +39,7 @@ export type Occupancy = {
 type AdmissionCandidate = {
   readonly operation: Operation
   /** wei per gas that is paid for it; absent = its own fees */
-  readonly offer?: Fees
+  readonly bid?: Fees
   /** wei */
   readonly prefund: bigint
   /** wei in the paymaster's deposit; undefined without a paymaster. */
@@ -78,15 +78,15 @@ export function decideAdmission(
   if (pool.known === 'pooled' || pool.known === 'bundled' || pool.known === 'included') {
     return { kind: 'known' }
   }
-  const { operation, prefund, deposit, baseFee, offer = operation } = candidate
+  const { operation, prefund, deposit, baseFee, bid = operation } = candidate
   const { slot } = pool
   let evicts: PooledOperation | undefined
   if (slot?.state === 'bundled') return refuse(new AlreadyBundledError(slot.hash))
   if (slot) {
     const minimum = minimumReplacement(slot)
     if (
-      offer.maxFeePerGas < minimum.maxFeePerGas ||
-      offer.maxPriorityFeePerGas < minimum.maxPriorityFeePerGas
+      bid.maxFeePerGas < minimum.maxFeePerGas ||
+      bid.maxPriorityFeePerGas < minimum.maxPriorityFeePerGas
     ) {
       const { maxFeePerGas, maxPriorityFeePerGas } = minimum
       return refuse(new ReplacementUnderpricedError(slot.hash, maxFeePerGas, maxPriorityFeePerGas))
@@ -95,7 +95,7 @@ export function decideAdmission(
     const limitError = checkShares(operation, pool, limits)
     if (limitError) return refuse(limitError)
     if (pool.total >= limits.maxOperations) {
-      evicts = evictable(pool.cheapest, offer, baseFee)
+      evicts = evictable(pool.cheapest, bid, baseFee)
       if (!evicts) return refuse(poolFull(pool, limits, baseFee))
     }
   }
@@ -126,15 +126,15 @@ function checkShares(
   return undefined
 }
 
-/** The cheapest operation, if this one offers enough to take its place. */
+/** The cheapest operation, if this one bids enough to take its place. */
 function evictable(
   cheapest: PooledOperation | undefined,
-  offer: Fees,
+  bid: Fees,
   baseFee: bigint,
 ): PooledOperation | undefined {
   if (!cheapest) return undefined
-  const offered = offeredTip(offer, baseFee)
-  return offered >= raiseFee(offeredTip(cheapest, baseFee)) ? cheapest : undefined
+  const tip = tipAt(bid, baseFee)
+  return tip >= raiseFee(tipAt(cheapest, baseFee)) ? cheapest : undefined
 }
 
 function poolFull(
@@ -143,7 +143,7 @@ function poolFull(
   baseFee: bigint,
 ): MempoolFullError {
   const advice = cheapest
-    ? `Offer at least ${raiseFee(offeredTip(cheapest, baseFee))} wei per gas above the base fee, or try again shortly.`
+    ? `Bid at least ${raiseFee(tipAt(cheapest, baseFee))} wei per gas above the base fee, or try again shortly.`
     : 'Try again shortly.'
   return new MempoolFullError(
     `the pool holds ${total} operations, the limit is ${maxOperations}. ${advice}`,
@@ -173,7 +173,7 @@ export const displacement = {
     ({
       state: 'dropped',
       code: 'EVICTED',
-      reason: `the pool was full and operation ${by} offered more; send it again with higher fees`,
+      reason: `the pool was full and operation ${by} bid more; send it again with higher fees`,
     }) as const,
   /** The reason of an operation whose predecessor `behind` was evicted; worded as in `dropSuccessors`. */
   stranded: (behind: Hex, nonce: bigint, by: Hex) =>
@@ -201,7 +201,7 @@ export function raiseFee(fee: bigint): bigint {
   return raised > fee ? raised : fee + 1n
 }
 
-/** The tip in wei per gas that an operation offers the bundler at `baseFee`; never negative. */
-export function offeredTip({ maxFeePerGas, maxPriorityFeePerGas }: Fees, baseFee: bigint): bigint {
+/** The tip in wei per gas that an operation bids the bundler at `baseFee`; never negative. */
+export function tipAt({ maxFeePerGas, maxPriorityFeePerGas }: Fees, baseFee: bigint): bigint {
   return greatest(smallest(maxFeePerGas - baseFee, maxPriorityFeePerGas), 0n)
 }

@@ -6,7 +6,7 @@ import { type AdmissionDecision, displacement, type Occupancy } from './decideAd
 import type { PooledOperation, PoolSlot } from './pool/admissionFacts.js'
 import { scopeNames } from './pool/bounds.js'
 import type { OperationState } from './pool/operations.js'
-import { type DisplacedState, type NewOperation, offerOf } from './pool/putOperations.js'
+import { bidOf, type DisplacedState, type NewOperation } from './pool/putOperations.js'
 
 export type Admission = {
   readonly entry: Omit<NewOperation, 'counted'>
@@ -117,7 +117,7 @@ export function applyDecision(
     for (const pooled of stranded)
       evict(view, pooled, displacement.stranded(evicts.hash, evicts.nonce, hash))
   }
-  const { maxFeePerGas, maxPriorityFeePerGas } = offerOf(entry)
+  const { maxFeePerGas, maxPriorityFeePerGas } = bidOf(entry)
   const slot: PoolSlot = {
     hash,
     state: 'pooled',
@@ -199,7 +199,7 @@ function cheapestExcept(
   return cheapest
 }
 
-/** wei per gas; unlike `offeredTip` it orders operations below the base fee too. */
+/** wei per gas; unlike `tipAt` it orders operations below the base fee too. */
 function margin(op: PooledOperation, baseFee: bigint): bigint {
   return smallest(op.maxFeePerGas - baseFee, op.maxPriorityFeePerGas)
 }

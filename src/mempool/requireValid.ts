@@ -226,8 +226,8 @@ function requireTip(
   { tipFloor }: Pick<AdvisedFees, 'tipFloor'>,
 ): void {
   const asked = bundleTip(entryPoint, [{ op, contextSize, before }], tipFloor)
-  const { maxPriorityFeePerGas: offered, maxFeePerGas } = fees
-  if (offered < asked) throw new FeeTooLowError('maxPriorityFeePerGas', offered, asked)
+  const { maxPriorityFeePerGas: bid, maxFeePerGas } = fees
+  if (bid < asked) throw new FeeTooLowError('maxPriorityFeePerGas', bid, asked)
   const required = leastMaxFee(entryPoint, op, asked)
   if (maxFeePerGas < required) throw new FeeTooLowError('maxFeePerGas', maxFeePerGas, required)
 }

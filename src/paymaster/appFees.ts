@@ -128,8 +128,8 @@ function explainEmptySignature(error: unknown): never {
 
 function withoutFees(draft: Draft): Draft {
   const { maxFeePerGas, maxPriorityFeePerGas } = draft
-  const offersOwn = maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined
-  return offersOwn ? draft : { ...draft, ...noFees }
+  const bidsOwn = maxFeePerGas !== undefined || maxPriorityFeePerGas !== undefined
+  return bidsOwn ? draft : { ...draft, ...noFees }
 }
 
 /**

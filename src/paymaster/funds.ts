@@ -35,7 +35,7 @@ const fund = z.object({
   alertDays: z.int(),
 })
 
-/** The means by which an app pays on a chain. */
+/** The way in which an app pays on a chain: mode, credit and alert. */
 export const funds = resource({
   name: 'fund',
   table: 'funds',

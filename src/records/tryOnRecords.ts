@@ -238,7 +238,7 @@ type PastRecord = {
   readonly callData: Hex
   readonly factory: Address | null
   readonly factoryData: Hex
-  /** wei per gas that are offered for it */
+  /** wei per gas that are bid for it */
   readonly maxFeePerGas: bigint
   /** wei: what was reserved for it, or where it was not sponsored what its limits allow. */
   readonly maxCost: bigint

@@ -89,7 +89,7 @@ export function openRelay({
 }
 
 /**
- * The parts with which a round bundles.
+ * The parts with which a cycle bundles.
  * @param database through which only the holder of the chain's lease can write
  */
 export function bundlingContext(

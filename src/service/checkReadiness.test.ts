@@ -21,7 +21,7 @@ test('executors that do well give no reason', () => {
   expect(executorReasons(10, [])).toEqual([])
 })
 
-test('an executor that rests is alert with its address, and when all do that nothing is sent', () => {
+test('a paused executor is alert with its address, and when all are nothing is sent', () => {
   const alert = `Chain 10, 0x${'11'.repeat(20)}: the executor is paused: fund it.`
   expect(executorReasons(10, [status(poor), status({})])).toEqual([])
   expect(executorAlerts(10, [status(poor), status({})])).toEqual([alert])

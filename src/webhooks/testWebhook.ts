@@ -34,7 +34,7 @@ export async function testWebhook(
   return { call: await callWebhook(client, webhook, request, startedAt), request }
 }
 
-/** Milliseconds between two tests of an app: the service must not be a means to flood somebody. */
+/** Milliseconds between two tests of an app: the service must not serve to flood others. */
 const PAUSE = 5_000
 /** Apps whose last test is remembered. */
 const REMEMBERED = 10_000

@@ -71,7 +71,7 @@ describe.each(['0.7', '0.8', '0.9'] as const)('EntryPoint v%s', (version) => {
 describe.each(devVersions)('EntryPoint v%s, by a poor tank', (version) => {
   const { chain, draftOf, ask, makeTank } = useSponsoredApp(version)
 
-  test('verification gas far above the need locks at most an eighth of the means', async () => {
+  test('verification gas far above the need locks at most an eighth of the available balance', async () => {
     const first = parseEther('0.001')
     await makeTank(first)
     const { draft } = await draftOf('deployed')

@@ -150,7 +150,7 @@ describe.each(VERSIONS)('EntryPoint v%s', (version: Version) => {
   const resting = { code: -32504, rule: 'GREP-020' }
 
   test.runIf(version < '0.8')(
-    'of a bundle that loses wei the senders rest that cause it, and after three of them their paymaster',
+    'of a bundle that loses wei the senders that cause it are paused, and after three of them their paymaster',
     async () => {
       const { database, chainId } = bundling()
       const { address: entryPoint } = bundling().at(version).entryPoint

@@ -11,7 +11,7 @@ import { until } from '../support/until.js'
 /*
  * The attacker sends one public transaction a block, of the least gas, with a high tip. The gain: the service advises
  * that tip, refuses honest operations that offer less than half of it, lets those that it has wait, and a sponsored
- * operation may offer twice as much of the tank's money. Blocks are not full, so nobody needs that tip.
+ * operation may bid twice as much of the tank's money. Blocks are not full, so nobody needs that tip.
  */
 
 const purser = useRunningPurser()

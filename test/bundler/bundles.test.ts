@@ -11,7 +11,7 @@ const fail = encodeFunctionData({
   args: ['no, thanks'],
 })
 
-describe('bundling rounds', () => {
+describe('bundling cycles', () => {
   const chain = useFreshWorld({ definition: { executorKeys } })
 
   const admitFrom = async (count: number): Promise<Hex[]> => {

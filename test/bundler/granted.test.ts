@@ -40,7 +40,7 @@ describe('operations without fees', () => {
     await grant(op, { validUntil: now() - 1 })
     await expect(chain().admit(op)).rejects.toThrow(FeeTooLowError)
     await grant(op)
-    expect((await chain().stored(await chain().admit(op))).offer).toEqual(fees)
+    expect((await chain().stored(await chain().admit(op))).bid).toEqual(fees)
     await chain().settle()
   })
 

@@ -237,7 +237,7 @@ describe('an executor with several bundles in flight', () => {
     expect(reverted).toEqual([])
   })
 
-  test('raises the fees of one stuck bundle in a round, the first one first', async () => {
+  test('raises the fees of one stuck bundle in a cycle, the first one first', async () => {
     await start({ resubmitAfter: 1 })
     await prepare(3)
     const hashes: Hex[] = []
@@ -273,7 +273,7 @@ describe('an executor with several bundles in flight', () => {
     expect(receipts.map(({ receipt }) => receipt.transactionHash)).toEqual(sent)
   })
 
-  test('rests below its least balance, says so, and goes on when it has money', async () => {
+  test('is paused below its least balance, says so, and goes on when funded', async () => {
     await start({ executorMinBalance: parseEther('1') })
     const [{ address }] = chain.executors as [(typeof chain.executors)[0]]
     await prepare(1)

@@ -1,7 +1,7 @@
 import { type Hex, parseEther } from 'viem'
 import { expect, test } from 'vitest'
 import { abandonBundle } from '../../src/bundler/outbox/outbox.js'
-import { adviseFees, mostOffered } from '../../src/chain/fees.js'
+import { adviseFees, mostBid } from '../../src/chain/fees.js'
 import { bundleCharges, sharedGas } from '../../src/gas/preVerificationGas.js'
 import { useSponsoredApp } from '../support/world/sponsoredApp.js'
 
@@ -27,7 +27,7 @@ async function bundleOf(size: number): Promise<Hex[]> {
   const { heads, definition } = world()
   const { node } = world().chain
   const { fast } = await adviseFees(node, await heads.refresh(), definition)
-  const fees = mostOffered(node, fast)
+  const fees = mostBid(node, fast)
   for (const { seed, draft } of drafts) {
     const { operation, decision } = await app.ask({ ...draft, ...fees })
     expect(decision.sponsored).toBe(true)

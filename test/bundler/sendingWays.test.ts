@@ -183,7 +183,7 @@ describe('by a private relay that takes bundles back', () => {
   })
 
   test.each(['swallows', 'babbles', 'is down'] as const)(
-    'when it %s, a bundle is sent publicly after the stated blocks, others at once, until it had a rest',
+    'when it %s, a bundle is sent publicly after the stated blocks, others at once, until its pause is over',
     async (mood) => {
       relay.set(mood)
       const before = await wealth()

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { FeeTooLowError } from '../../src/base/errors/operationErrors.js'
-import { adviseFees, mostOffered, requireFees } from '../../src/chain/fees.js'
+import { adviseFees, mostBid, requireFees } from '../../src/chain/fees.js'
 import type { NodeExchange } from '../../src/chain/node/nodePool.js'
 import { createNodeClient, type NodeClient } from '../../src/chain/nodeClient.js'
 import { getBlock } from '../../src/chain/nodeReads.js'
@@ -81,12 +81,12 @@ describe('adviseFees', () => {
     const { fast: cheap } = await adviseFees(node, await head(node), {})
     expect(cheap.maxPriorityFeePerGas).toBeLessThan(dear.maxPriorityFeePerGas / 2n)
     expect(cheap.maxFeePerGas).toBeLessThan(dear.maxFeePerGas)
-    const most = mostOffered(node, cheap)
+    const most = mostBid(node, cheap)
     expect(most.maxFeePerGas).toBe(dear.maxFeePerGas * 2n)
     expect(most.maxPriorityFeePerGas).toBeGreaterThanOrEqual(dear.maxPriorityFeePerGas)
     await pay(node, gwei)
     const { fast: present } = await adviseFees(node, await head(node), {})
-    const tip = mostOffered(node, present).maxPriorityFeePerGas
+    const tip = mostBid(node, present).maxPriorityFeePerGas
     expect(tip).toBeGreaterThanOrEqual(cheap.maxPriorityFeePerGas)
     expect(tip).toBeLessThan(dear.maxPriorityFeePerGas)
   })
@@ -110,7 +110,7 @@ describe('adviseFees', () => {
       const node = client(front.url)
       const { fast } = await adviseFees(node, await head(node), {})
       expect(fast.maxPriorityFeePerGas).toBe(paid)
-      expect(mostOffered(node, fast).maxPriorityFeePerGas).toBe(most)
+      expect(mostBid(node, fast).maxPriorityFeePerGas).toBe(most)
     },
   )
 

@@ -141,6 +141,6 @@ describe.each(versions)('createAlchemySmartAccountClient, EntryPoint v%s', (vers
   test('a refusal is the error that it throws', async () => {
     const client = await clientOf(version, 'refused', { policyId: 'a-policy-of-alchemy' })
     const sending = send(client, { maxFeePerGas: 10n ** 18n })
-    await expect(sending).rejects.toThrow(/A sponsored operation may offer/)
+    await expect(sending).rejects.toThrow(/A sponsored operation may bid/)
   })
 })

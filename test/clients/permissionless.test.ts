@@ -108,7 +108,7 @@ describe.each(versions)('permissionless, SimpleAccount, EntryPoint v%s', (versio
       maxPriorityFeePerGas: 1n,
     })
     const asking = paymasterOf(version).sponsorUserOperation({ userOperation: drafted as never })
-    await expect(asking).rejects.toThrow(/maxFeePerGas is \d+ wei. A sponsored operation may offer/)
+    await expect(asking).rejects.toThrow(/maxFeePerGas is \d+ wei. A sponsored operation may bid/)
   })
 
   test('shows the typed error for an account without money', async () => {

@@ -123,6 +123,6 @@ describe('ZeroDev, Kernel 3.1, EntryPoint v0.7', () => {
       maxFeePerGas: 10n ** 18n,
       maxPriorityFeePerGas: 1n,
     })
-    await expect(sending).rejects.toThrow(/A sponsored operation may offer/)
+    await expect(sending).rejects.toThrow(/A sponsored operation may bid/)
   })
 })

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { expect, test } from 'vitest'
-import { isSecret, type OptionName, options, variableOf } from '../../src/config/options.js'
+import { isSecret, type OptionName, options } from '../../src/config/options.js'
 import { allCommands } from './commandLines.js'
 
 /*
@@ -32,21 +32,22 @@ function defaultOf(name: OptionName): string {
 
 test('operate/configuration.md has every option', () => {
   const rows = (Object.keys(options) as OptionName[]).map((name) => {
-    const variable = `\`${variableOf(name)}\`${isSecret(name) ? ' †' : ''}`
-    const cells = [`\`${name}\``, variable, defaultOf(name), options[name].help]
-    return `| ${cells.map(cell).join(' | ')} |`
+    const key = `\`${name}\`${isSecret(name) ? ' †' : ''}`
+    return `| ${[key, defaultOf(name), options[name].help].map(cell).join(' | ')} |`
   })
-  const head = ['| file key | variable | default | meaning |', '|---|---|---|---|']
+  const head = ['| option | default | meaning |', '|---|---|---|']
   expectInPage('docs/operate/configuration.md', 'options', [...head, ...rows].join('\n'))
 })
 
-/** What a command takes, bold where it needs it. `--json` and the options of the configuration are explained once, by the page. */
+/** The flags of a command, optional ones in brackets. The page explains `--json` and the options of the configuration once. */
 function flagsOf(command: Command): readonly string[] {
-  return command.options
-    .filter(({ description, long }) => !/\[PURSER_/.test(description) && long !== '--json')
-    .map(({ long, flags, mandatory }) =>
-      mandatory ? `**\`${long ?? flags}\`**` : `\`${long ?? flags}\``,
-    )
+  const flags = command.options.filter(
+    ({ description, long }) => !/\[PURSER_/.test(description) && long !== '--json',
+  )
+  const namesOf = (mandatory: boolean) =>
+    flags.filter((each) => each.mandatory === mandatory).map(({ long, flags }) => long ?? flags)
+  const optional = namesOf(false).join(' ')
+  return [...namesOf(true), ...(optional === '' ? [] : [`[${optional}]`])]
 }
 
 function leavesOf(command: Command, path: string): readonly (readonly [string, Command])[] {
@@ -57,14 +58,13 @@ function leavesOf(command: Command, path: string): readonly (readonly [string, C
 
 type Named = readonly [name: string, command: Command]
 
-function commandTable(commands: readonly Named[]): string[] {
-  const rows = commands.map(([name, command]) => {
+function commandList(commands: readonly Named[]): string[] {
+  const lines = commands.map(([name, command]) => {
     const words = command.usage().replace(/^\[options\] ?/, '')
-    const flags = flagsOf(command).join(' ')
-    const cells = [`\`${`${name} ${words}`.trim()}\``, command.description(), flags]
-    return `| ${cells.map(cell).join(' | ')} |`
+    const usage = [name, words, ...flagsOf(command)].filter((part) => part !== '').join(' ')
+    return `- \`${usage}\`: ${command.description()}`
   })
-  return ['| command | does | flags |', '|---|---|---|', ...rows, '']
+  return [...lines, '']
 }
 
 test('operate/commands.md has every command with its flags', async () => {
@@ -81,9 +81,9 @@ test('operate/commands.md has every command with its flags', async () => {
     '',
     sentence(group),
     '',
-    ...commandTable(leaves),
+    ...commandList(leaves),
   ])
-  const lines = ['## Service', '', ...commandTable(singles), ...chapters]
+  const lines = ['## Service', '', ...commandList(singles), ...chapters]
   expectInPage('docs/operate/commands.md', 'commands', lines.join('\n').trim())
 })
 

@@ -81,6 +81,7 @@ export const ways: Readonly<Record<string, Readonly<Record<string, string>>>> = 
   'docs/operate/operations.md': {
     'purser contracts deploy': 'no, needs a public chain',
     'get /': 'no, needs an installation in trouble',
+    'get "/': 'no, needs an installation in trouble',
     'export ADMIN=': 'no, needs an installation of your own',
     'purser lease release': 'no, needs a lease that was lost',
     'purser tank alert': 'no, needs the ids of an alert',

@@ -77,7 +77,7 @@ test.each(jumps)(
 )
 
 test.each(jumps)(
-  'a clock that jumps %s by hours leaves a node that failed as long at rest as any other',
+  'a clock that jumps %s by hours leaves a node that failed paused as long as any other',
   async (_, by) => {
     const troubled = await startTroubledNode(chain().anvil.url)
     const client = createNodeClient({ urls: [troubled.url], logger: silent })

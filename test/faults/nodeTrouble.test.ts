@@ -35,7 +35,7 @@ const broken: readonly Case[] = [
   [
     'answers errors to eth_getTransactionReceipt',
     { kind: 'error', methods: ['eth_getTransactionReceipt'] },
-    ['a bundling round failed', 'internal error'],
+    ['a bundling cycle failed', 'internal error'],
   ],
 ]
 
@@ -55,12 +55,12 @@ const further: readonly Case[] = [
   [
     'answers errors to eth_getLogs',
     { kind: 'error', methods: ['eth_getLogs'] },
-    ['a bundling round failed', 'internal error'],
+    ['a bundling cycle failed', 'internal error'],
   ],
   [
     'has no receipts of what it mined',
     { kind: 'unaware', methods: ['eth_getTransactionReceipt'] },
-    ['a bundling round failed', 'no receipt of 0x'],
+    ['a bundling cycle failed', 'no receipt of 0x'],
   ],
 ]
 

@@ -209,7 +209,7 @@ describe('Paymaster result', () => {
 
   test('refusal: paymasterAndData "0x", usable limits and the reason', async () => {
     const { draft, sign, send, fund } = await partial('refusal')
-    // More than a sponsored operation may offer.
+    // More than a sponsored operation may bid.
     const expensive = { ...draft, maxFeePerGas: 10n ** 17n }
     const { status, body } = await sponsor(toInterfaceOperation(expensive))
     expect(status).toBe(200)

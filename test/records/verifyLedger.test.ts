@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { type Address, type Hex, parseEther } from 'viem'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { adviseFees, mostOffered } from '../../src/chain/fees.js'
+import { adviseFees, mostBid } from '../../src/chain/fees.js'
 import { localSigner } from '../../src/chain/signing/localSigner.js'
 import type { Draft } from '../../src/erc4337/draft.js'
 import { depositTo } from '../../src/paymaster/entryPointDeposit.js'
@@ -44,7 +44,7 @@ async function send(
   // All pay more than a bundle bids, so that they share one.
   const { node } = world().chain
   const { fast } = await adviseFees(node, await world().heads.refresh(), world().definition)
-  const draft: Draft = { ...drafted, ...unsetGas, ...mostOffered(node, fast) }
+  const draft: Draft = { ...drafted, ...unsetGas, ...mostBid(node, fast) }
   const { decision, operation } = await world().sponsor(
     world().request(appId, draft, { entryPoint }),
   )

@@ -12,7 +12,7 @@ type Entry = {
   users: number
   /** Failures in a row, and the time before which none is tried again. */
   failures: number
-  restsUntil: number
+  pausedUntil: number
 }
 
 /** The answer of a GET: the last one stays while the next is asked for, and when that fails. */
@@ -25,9 +25,9 @@ export type Query<Answer> = {
 
 /** Answers that are kept after nobody shows them. */
 const KEPT = 60
-/** Milliseconds of rest after a failure, doubled each time. */
-const FIRST_REST = 1_000
-const LONGEST_REST = 30_000
+/** Milliseconds of pause after a failure, doubled each time. */
+const FIRST_PAUSE = 1_000
+const LONGEST_PAUSE = 30_000
 
 const entries = new Map<string, Entry>()
 
@@ -44,14 +44,14 @@ function entryOf(key: string): Entry {
     abort: undefined,
     users: 0,
     failures: 0,
-    restsUntil: 0,
+    pausedUntil: 0,
   }
   entries.set(key, made)
   return made
 }
 
 function ask(entry: Entry, path: string): void {
-  if (entry.running !== undefined || Date.now() < entry.restsUntil) return
+  if (entry.running !== undefined || Date.now() < entry.pausedUntil) return
   const abort = new AbortController()
   entry.abort = abort
   const running = callText('GET', path, { signal: abort.signal })
@@ -65,9 +65,9 @@ function ask(entry: Entry, path: string): void {
       if (abort.signal.aborted) return
       const trouble = error instanceof Trouble ? error : new Trouble(0, String(error))
       entry.trouble.value = trouble
-      const rest = Math.min(LONGEST_REST, FIRST_REST * 2 ** entry.failures)
+      const pause = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** entry.failures)
       entry.failures += 1
-      entry.restsUntil = Date.now() + (trouble.retryAfter ?? rest)
+      entry.pausedUntil = Date.now() + (trouble.retryAfter ?? pause)
     })
     .finally(() => {
       if (entry.running === running) entry.running = undefined

@@ -9,7 +9,7 @@ type ActionDialogProps = {
   readonly act: string
   readonly look?: 'primary' | 'danger'
   readonly children?: ComponentChildren
-  /** The same by other means. */
+  /** The same done another way. */
   readonly codes: readonly (readonly [name: string, text: string])[]
   /** Does it with the values of the form; what it throws is shown, and the dialog stays. */
   run(form: FormData): Promise<void>

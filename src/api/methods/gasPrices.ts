@@ -30,9 +30,9 @@ function gasPrice<const Name extends string>(spec: GasPrice<Name>) {
   })
 }
 
-const TIERS = 'Fees that an operation should offer now, in three tiers.'
-const FEES = 'Fees that an operation should offer now.'
-const TIP = 'The tip that an operation should offer now.'
+const TIERS = 'Fees that an operation should bid now, in three tiers.'
+const FEES = 'Fees that an operation should bid now.'
+const TIP = 'The tip that an operation should bid now.'
 
 const hexTier = z.object(hexFees)
 const decimalTier = z.object(decimalFees)
@@ -52,11 +52,11 @@ const tip = {
   encode: ({ standard }: FeeAdvice) => numberToHex(standard.maxPriorityFeePerGas),
 }
 
-/** The fees to offer, in the form of every client that asks for them. */
+/** The fees to bid, in the form of every client that asks for them. */
 export const gasPrices = [
   gasPrice({
     name: 'biconomy_getGasFeeValues',
-    summary: 'Fees that an operation should offer now, in wei per gas.',
+    summary: 'Fees that an operation should bid now, in wei per gas.',
     result: z.object({
       ...decimalFees,
       slow: decimalTier,
@@ -75,7 +75,7 @@ export const gasPrices = [
   gasPrice({ name: 'eth_maxPriorityFeePerGas', ...tip }),
   gasPrice({
     name: 'eth_gasPrice',
-    summary: 'The fee that an operation should offer now.',
+    summary: 'The fee that an operation should bid now.',
     result: hexQuantity,
     encode: ({ standard }) => numberToHex(standard.maxFeePerGas),
   }),

@@ -31,10 +31,10 @@ function chain(meaning: string, ...steps: string[]): CatalogueRow {
   return { culprit: 'chain', meaning, steps }
 }
 
-const ESTIMATE_AGAIN = 'Estimate again and sign the new limits.'
-const OPERATORS_BUG = 'Report it to the operator: the bundler made this call.'
+const ESTIMATE_AGAIN = 'Sign the limits of a new estimate.'
+const OPERATORS_BUG = 'Report it to the operator.'
 const READ_MESSAGE = 'The message has the reason.'
-const EDIT_POLICY = 'Change the policy, if the operation should be sponsored.'
+const EDIT_POLICY = 'Change the policy.'
 const DEPOSIT = 'Deposit with `purser tank deposit`.'
 const STAKE = 'If the message names a minimum, stake the entity.'
 const RETRY = 'Send it again after `retry-after` seconds.'
@@ -66,10 +66,7 @@ export const errorCodes = {
     'Send quantities as hex without leading zeros.',
   ),
   [-32603]: operator('The service failed.', 'Give the reference in the message to the operator.'),
-  [-32500]: app(
-    'Account or factory failed validation, or the operation cannot be simulated.',
-    READ_MESSAGE,
-  ),
+  [-32500]: app('Account or factory failed validation, or it cannot be simulated.', READ_MESSAGE),
   [-32501]: app(
     'The paymaster failed validation, or refuses to pay.',
     READ_MESSAGE,
@@ -101,7 +98,7 @@ export const errorCodes = {
     'Decode the revert reason of the called contract.',
   ),
   [-32000]: operator(
-    'A transaction or operation sent for the caller failed, or the node rejected a read.',
+    'What was sent for the caller failed, or the node rejected a read.',
     READ_MESSAGE,
   ),
   [-32001]: app(
@@ -127,17 +124,17 @@ export type ErrorCode = keyof typeof errorCodes
 export const requestCodes = {
   KEY_UNKNOWN: app(
     'The API key is unknown or revoked.',
-    'Compare it with the key of the app: copies are often cut off.',
-    'Create a new one (`purser key create`): a revoked key cannot be restored.',
+    'Compare it with the key of the app.',
+    'Create a new one (`purser key create`).',
     'Check the URL /api/v3/CHAIN/KEY, or the header `authorization: Bearer KEY` or `x-api-key`.',
   ),
   KEY_RESTRICTED: app(
     'The API key may not be used from this origin or address, or for this method.',
-    'Allow it for the key, or use another key.',
+    'Allow it, or use another key.',
   ),
   CHAIN_NOT_SERVED: app(
     'The chain in the URL is not served.',
-    'Use a chain that the message lists, the same in URL and client.',
+    'Use a chain that the message lists, in URL and client.',
     'Otherwise ask the operator to add it.',
   ),
   ENTRY_POINT_NOT_SERVED: app(
@@ -146,18 +143,18 @@ export const requestCodes = {
     'Check the chain in the URL.',
   ),
   NODE_UNAVAILABLE: operator(
-    'No node of the chain is usable right now. The operation was not stored.',
+    'No node of the chain is usable. The operation was not stored.',
     'Send it again after `retry-after` seconds: the signature stays valid.',
-    'If it persists: see /admin/v1/chains/CHAIN/nodes, /health/ready and `purser check`.',
+    'If it persists: `purser check`, /health/ready.',
   ),
-  OVERLOADED: operator('The service is admitting as many operations as it can.', RETRY),
+  OVERLOADED: operator('The service is overloaded.', RETRY),
   POOL_FULL: app(
     'The pool of pending operations is full.',
     'Send it again later.',
     'If the message names a fee, sign with at least that fee.',
   ),
   CANNOT_SIMULATE: app(
-    'The operation cannot be simulated, so it cannot be validated.',
+    'The operation cannot be simulated.',
     'Use an account with cheaper validation.',
     'If the message names the rules, the operator can allow it with "rules": "partial".',
   ),
@@ -168,13 +165,13 @@ export const requestCodes = {
   ),
   REPLACEMENT_UNDERPRICED: app(
     'An operation with this sender and nonce is pending, and the new fees are not 10 % higher.',
-    'Wait for the pending operation: its hash is in the message.',
-    'To replace it, sign with both fees at least as in the message.',
+    'Wait for the one in the message.',
+    'To replace it, sign with the fees in the message.',
     OTHER_NONCE,
   ),
   ALREADY_BUNDLED: app(
     'An operation with this sender and nonce is in a signed bundle.',
-    'Wait for the receipt of the operation in the message: it cannot be replaced.',
+    'Wait for the receipt of the one in the message.',
     OTHER_NONCE,
   ),
 } satisfies Table
@@ -194,7 +191,7 @@ export const refusalCodes = {
   ),
   TANK_SIGNER_LOST: operator(
     "The master key does not decrypt the tank's signer key.",
-    'Restore the master key of the time of its creation.',
+    'Restore the master key that created it.',
     'If it is lost, withdraw the deposit as owner and run `purser tank replace`.',
   ),
   TANK_EMPTY: app(
@@ -207,9 +204,9 @@ export const refusalCodes = {
     'Add credit: `purser tank credit`.',
   ),
   TOO_MUCH_UNSENT: app(
-    'The sender, or all new senders of the app, hold too many unused sponsorships.',
+    'The sender, or all new senders, hold too many unused sponsorships.',
     'Send the sponsored operations, or wait until they expire.',
-    'Request a sponsorship just before you send the operation.',
+    'Request a sponsorship just before sending.',
   ),
   FEE_TOO_HIGH: app('The fees are higher than what may be sponsored.', TAKE_FEES),
   GAS_TOO_HIGH: app('The gas limits are higher than needed.', 'Use the limits of an estimate.'),
@@ -232,7 +229,7 @@ export const refusalCodes = {
   ),
   WEBHOOK_FAILED: app(
     'A webhook of the app gave no valid answer.',
-    'Read `webhookCalls` of the decision: outcome, HTTP status, time, reason.',
+    'Read `webhookCalls` of the decision.',
     'For `timeout`: answer sooner, or raise `deadlineMs` (5,000 at most).',
     'For `circuit_open`: it failed repeatedly and is called again after ten seconds.',
     'Test it with `purser webhook test`; `onFailure: approve` sponsors while it is unavailable.',
@@ -248,7 +245,7 @@ export const refusalCodes = {
   POLICY_UNKNOWN: app(
     'The app has no policy of that id or name.',
     'Use the id or name of one of its policies, or omit the policy id.',
-    'Coming from another provider: name a policy as the id that your code sends.',
+    'Or name a policy as the id that your code sends.',
   ),
   POLICY_INACTIVE: app('The policy is inactive.', 'Activate the policy.'),
   POLICY_NOT_IN_FORCE: app('The policy has not started or has ended.', 'Change its start or end.'),
@@ -264,7 +261,7 @@ export const refusalCodes = {
   FACTORY_NOT_ALLOWED: app('The policy does not list the factory.', 'Add the factory to it.'),
   CALL_DATA_UNKNOWN: app(
     'The policy restricts calls, and these cannot be decoded.',
-    'Use an account whose calls can be decoded, or allow unknown call data.',
+    'Use another account, or allow unknown call data.',
   ),
   DELEGATE_CALL_NOT_ALLOWED: app('The policy does not allow delegate calls.', EDIT_POLICY),
   NESTED_CALL_NOT_ALLOWED: app('The policy does not allow nested calls.', EDIT_POLICY),
@@ -278,9 +275,9 @@ export const refusalCodes = {
   ),
   BUDGET_EXCEEDED: app(
     'A budget of the policy does not cover the operation.',
-    'Wait until its window ends, as the message says; a rolling window frees gradually.',
+    'Wait until its window ends, as the message says.',
     'Raise its limit.',
-    'Let the sender pay: send the operation without a paymaster.',
+    'Send the operation without a paymaster.',
   ),
 } satisfies Table
 
@@ -321,7 +318,7 @@ export const tokenRefusalCodes = {
   ),
   ADVANCE_REACHED: user(
     'Operations that pay afterwards have reached their limit.',
-    'Approve the tank first, so that the operation pays in advance.',
+    'Approve the tank first.',
     'Wait until open operations are included.',
   ),
   CHARGE_FAILS: user(
@@ -390,24 +387,24 @@ export const dropCodes = {
 /** What happened to operations that are pending, or were included. */
 export const historyCodes = {
   RETURNED: operator(
-    'Its bundle was not mined, for another reason. It waits for the next one.',
+    'Its bundle was not mined. It waits for the next one.',
     'Wait. Do not send it with another nonce.',
   ),
   SUSPECTED: app(
-    'Its bundle failed on the chain, perhaps because of it. It is tried in another bundle, and dropped if that fails.',
+    'Its bundle failed on the chain, perhaps because of it. It is tried again, then dropped.',
     'Wait: it is retried automatically.',
     'Simulate it: something that it reads may change before the block.',
   ),
   REORGED: chain(
-    'A reorg removed its block. It is sent again automatically; its earlier receipt is void.',
-    'Wait: it is included again, or dropped with a code.',
-    'Read the receipt again: block and transaction can change.',
+    'A reorg removed its block; its earlier receipt is void.',
+    'Wait: it is sent again automatically.',
+    'Read the receipt again.',
     'Before an irreversible action, wait until the block is final.',
   ),
   CALL_REVERTED: app(
     'It was included and its call reverted: gas is paid, the nonce is used.',
     'Fix what the reason of the called contract names.',
-    'Without a reason it most likely ran out of gas: use the `callGasLimit` of a new estimate.',
+    'Without one it most likely ran out of gas: use the `callGasLimit` of a new estimate.',
     'Then sign a new operation with the next nonce.',
   ),
 } satisfies Table
@@ -422,7 +419,7 @@ export const entryPointCodes = {
   ),
   AA13: app(
     'The factory, or the delegate of an EIP-7702 account, failed or ran out of gas.',
-    'Simulate the factory call alone and read its revert.',
+    'Simulate the factory call alone.',
     'Raise verificationGasLimit, which pays for the deployment.',
   ),
   AA14: app(
@@ -435,14 +432,14 @@ export const entryPointCodes = {
   ),
   AA20: app(
     'The account is not deployed.',
-    'Send factory and factoryData with its first operation.',
+    'Send factory and factoryData.',
     'Check the chain in the URL.',
     "For EIP-7702, send eip7702Auth with the account's current nonce.",
   ),
   AA21: user(
     "The sender's balance and deposit do not cover the maximum cost.",
     'Fund the account, or deposit for it in the EntryPoint.',
-    'Request a sponsorship before signing (pm_getPaymasterData, pm_sponsorUserOperation).',
+    'Or request a sponsorship before signing.',
   ),
   AA22: app(
     "The account's signature is outside its time range.",
@@ -451,7 +448,7 @@ export const entryPointCodes = {
   ),
   AA23: app(
     "The account's validation reverted or ran out of gas.",
-    'The decoded reason after the code comes from the account.',
+    'The reason after the code comes from the account.',
     `Without a reason it ran out of gas. ${ESTIMATE_AGAIN}`,
   ),
   AA24: app(
@@ -477,11 +474,11 @@ export const entryPointCodes = {
   ),
   AA32: app(
     "The paymaster's signature is outside its time range.",
-    'Request the sponsorship just before signing, or with a longer expiryDuration.',
+    'Request it just before signing, or with a longer expiryDuration.',
   ),
   AA33: app(
     "The paymaster's validation reverted or ran out of gas.",
-    'The decoded reason after the code comes from the paymaster.',
+    'The reason after the code comes from the paymaster.',
     "With tokens, check the sender's balance and allowance.",
     'Without a reason, raise paymasterVerificationGasLimit (v0.6: verificationGasLimit).',
   ),
@@ -537,7 +534,7 @@ export const entryPointCodes = {
  */
 export const ruleFamilies = {
   OP: app(
-    'Validation uses an opcode, call or creation whose result could differ in the bundle.',
+    'The result of an opcode, call or creation could differ in the bundle.',
     'Read time, block and gas in the execution phase instead.',
     'Use contracts that comply with ERC-7562; docs/understand/validation.md lists each rule.',
   ),
@@ -551,7 +548,7 @@ export const ruleFamilies = {
     'Send it again once the upgrade is mined.',
   ),
   AUTH: app(
-    'Validation uses an EIP-7702 account that is not the sender, or two delegates compete.',
+    'An EIP-7702 account is not the sender, or two delegates compete.',
     'In validation, do not call delegated accounts of others.',
   ),
   EREP: app(

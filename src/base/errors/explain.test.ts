@@ -43,7 +43,7 @@ test('an error is explained by its rule, and without one by its JSON-RPC code', 
 })
 
 const page = new URL('../../../docs/build/errors.md', import.meta.url)
-/** A step that the page says once, above the tables. */
+/** A step that the page says once, above the lists. */
 const IN_MESSAGE = 'The message has the reason.'
 const GENERATED = '<!-- Generated from src/base/errors/catalogue.ts. -->'
 
@@ -56,12 +56,11 @@ const others: Readonly<Record<CatalogueRow['culprit'], string>> = {
 }
 
 function chapter(title: string, rows: Readonly<Record<string, CatalogueRow>>): string {
-  const lines = Object.entries(rows).map(
-    ([code, { meaning, culprit, steps }]) =>
-      `| \`${code}\`${others[culprit]} | ${meaning} | ${steps.filter((step) => step !== IN_MESSAGE).join(' ')} |`,
-  )
-  const head = ['| code | meaning | what to do |', '|---|---|---|']
-  return [`## ${title}`, '', ...head, ...lines, ''].join('\n')
+  const lines = Object.entries(rows).map(([code, { meaning, culprit, steps }]) => {
+    const fix = steps.filter((step) => step !== IN_MESSAGE).join(' ')
+    return `- \`${code}\`${others[culprit]}: ${meaning}${fix && ` _${fix}_`}`
+  })
+  return [`## ${title}`, '', ...lines, ''].join('\n')
 }
 
 test('docs/build/errors.md has every code with its meaning and what to do', () => {

@@ -40,8 +40,7 @@ export const catalogue = {
   purser_build_info: {
     kind: 'gauge',
     help: 'The running version; always 1.',
-    meaning:
-      'Two versions: an upgrade is running or incomplete; processes of the lower schema cannot restart.',
+    meaning: 'Two versions: an upgrade is incomplete.',
     labels: {
       version: 'package version',
       schema: 'last migration that it knows',
@@ -50,7 +49,7 @@ export const catalogue = {
   purser_operation_inclusion_seconds: {
     kind: 'histogram',
     help: 'Seconds from receipt of an operation to its inclusion.',
-    meaning: 'How long users wait: the service level indicator. A reorg counts an operation twice.',
+    meaning: 'The service level indicator. A reorg counts an operation twice.',
     labels: { chain: CHAIN },
     buckets: inclusionBuckets,
   },
@@ -108,7 +107,7 @@ export const catalogue = {
   purser_internal_errors_total: {
     kind: 'counter',
     help: 'Requests that got an internal error.',
-    meaning: 'Must not happen; the log has each with its reference.',
+    meaning: 'Must not happen; the log has each.',
     labels: { api: ['rpc', 'rest'] },
   },
   purser_rate_limited_total: {
@@ -207,7 +206,7 @@ export const catalogue = {
     kind: 'counter',
     help: 'Responses of the relay, and outcomes of relayed bundles.',
     meaning:
-      '`silent`: no usable answer; `withdrawn`: cancelled for free; `published`: sent publicly, because not included in time.',
+      '`silent`: no usable answer; `withdrawn`: cancelled for free; `published`: not included in time.',
     labels: {
       chain: CHAIN,
       outcome: ['taken', 'refused', 'silent', 'withdrawn', 'published'],
@@ -228,14 +227,14 @@ export const catalogue = {
   purser_surplus_returned_wei_total: {
     kind: 'counter',
     help: "Wei returned to apps' own tanks for larger bundles than they paid for.",
-    meaning: 'Paid from what the executors earned; see docs/build/sponsorship.md.',
+    meaning: 'See docs/build/sponsorship.md.',
     labels: { chain: CHAIN },
   },
   purser_bundles_uncovered_total: {
     kind: 'counter',
     help: 'Mined bundles that their operations did not pay for.',
     meaning:
-      'Must not happen. `charge`: gas cost more than was charged or granted; `books`: the EntryPoint reports unknown operations.',
+      'Must not happen. `charge`: gas cost more than was charged; `books`: the EntryPoint reports unknown operations.',
     labels: { chain: CHAIN, kind: ['charge', 'books'] },
   },
   purser_spend_wei_total: {
@@ -311,7 +310,7 @@ export const catalogue = {
   purser_lease_lost_total: {
     kind: 'counter',
     help: 'Times that another process took over bundling.',
-    meaning: 'This process was paused or without a database for longer than the lease.',
+    meaning: 'This process was paused or had no database.',
     labels: { chain: CHAIN },
   },
   purser_head_age_seconds: {
@@ -323,7 +322,7 @@ export const catalogue = {
   purser_head_block: {
     kind: 'gauge',
     help: 'Number of the head.',
-    meaning: 'If it does not grow while purser_head_age_seconds is low, the chain has stopped.',
+    meaning: 'If only it stands still, the chain has stopped.',
     labels: { chain: CHAIN },
   },
   purser_index_lag_blocks: {
@@ -355,7 +354,7 @@ export const catalogue = {
     kind: 'counter',
     help: 'Responses of nodes to our transactions.',
     meaning:
-      'Every node gets each transaction. `first`: accepted it before all others; `later`: accepted or knew it then. Replace a node that is mostly `refused` or `silent`.',
+      '`first`: accepted it before all others; `later`: after one. Replace a node that is mostly `refused` or `silent`.',
     labels: {
       chain: CHAIN,
       node: 'host and port of a configured URL',
@@ -365,7 +364,7 @@ export const catalogue = {
   purser_node_paused: {
     kind: 'gauge',
     help: '1 while a node that failed is paused, else 0.',
-    meaning: 'If all are paused, the one whose pause ends first is asked.',
+    meaning: 'If all are paused, one is asked anyway.',
     labels: { chain: CHAIN, node: 'host and port of a configured URL' },
   },
   purser_chain_served: {
@@ -388,8 +387,8 @@ export const catalogue = {
   },
   purser_rules_waived_total: {
     kind: 'counter',
-    help: 'Operations accepted although they break a rule of ERC-7562, by rule and entity.',
-    meaning: 'The entity is one of `ruleExceptions`; see docs/understand/validation.md.',
+    help: 'Operations accepted by `ruleExceptions`, by rule and entity.',
+    meaning: 'See docs/understand/validation.md.',
     labels: {
       chain: CHAIN,
       rule: 'rule that an exception names',
@@ -435,7 +434,7 @@ export const catalogue = {
   purser_db_pool_waiting: {
     kind: 'gauge',
     help: 'Requests that wait for a database connection.',
-    meaning: 'More than a few for long: slow database or overload.',
+    meaning: 'More than a few: slow database or overload.',
     labels: {},
   },
 } as const satisfies Readonly<Record<string, MetricDefinition>>

@@ -56,10 +56,10 @@ export function createOutboundClient(
         return { attempts: 0, response: { ok: false, outcome, reason: refusal, status: undefined } }
       }
       const agent = request.url.protocol === 'https:' ? secure : plain
-      const means = { lookup, signal, maxBytes, readsErrors }
-      const first = await exchange(request, { ...means, agent })
+      const options = { lookup, signal, maxBytes, readsErrors }
+      const first = await exchange(request, { ...options, agent })
       if (!first.isUnhandled) return { attempts: 1, response: first.response }
-      const second = await exchange(request, { ...means, agent: false })
+      const second = await exchange(request, { ...options, agent: false })
       return { attempts: 2, response: second.response }
     },
     close() {
@@ -110,7 +110,7 @@ export type OutboundResponse =
     }
   | OutboundFailure
 
-type Means = {
+type ExchangeOptions = {
   /** `false`: a connection of its own. */
   readonly agent: Agent | false
   readonly lookup: LookupFunction
@@ -127,7 +127,7 @@ type Means = {
  */
 function exchange(
   { url, method, headers, body }: OutboundRequest,
-  { agent, lookup, signal, maxBytes, readsErrors }: Means,
+  { agent, lookup, signal, maxBytes, readsErrors }: ExchangeOptions,
 ): Promise<{ readonly response: OutboundResponse; readonly isUnhandled: boolean }> {
   return new Promise((resolve) => {
     const secure = url.protocol === 'https:'

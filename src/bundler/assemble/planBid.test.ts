@@ -85,8 +85,8 @@ describe('the bid of a bundle', () => {
         (overdue, maxPriorityFeePerGas, target, least, most, tipFloor) => {
           const [leastTip, targetTip] = target < least ? [target, least] : [least, target]
           const pays = payUpTo(most)
-          const offered = { maxFeePerGas: 100n, maxPriorityFeePerGas }
-          const bundle = { overdue, fees: offered, tipFloor, pays }
+          const bid = { maxFeePerGas: 100n, maxPriorityFeePerGas }
+          const bundle = { overdue, fees: bid, tipFloor, pays }
           const first = planBid({ ...bundle, targetTip, leastTip })
           const plan =
             first.kind === 'retryCheaper'

@@ -31,7 +31,7 @@ function candidate(sender: number, fields: Partial<Operation> = {}, attempts = 0
   return {
     appId: 'app',
     operation: operation(sender, fields),
-    offer: operation(sender, fields),
+    bid: operation(sender, fields),
     attempts,
     receivedAt: new Date(1_000_000 - age),
     firstValidation: undefined,

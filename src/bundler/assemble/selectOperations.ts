@@ -22,7 +22,7 @@ type BundleCandidate = {
   readonly appId: string
   readonly operation: Operation
   /** wei per gas that is paid for it */
-  readonly offer: Fees
+  readonly bid: Fees
   /** Gas that the EntryPoint may charge, where that matters. */
   readonly mostCharged?: bigint | undefined
   /** Number of bundles with this operation that failed on the chain. */

@@ -135,7 +135,7 @@ describe.each(versions)('a bundle of EntryPoint v%s', { timeout: 60_000 }, (vers
       fc.property(
         fc.array(payingOf(entryPoint), { minLength: 1, maxLength: 4 }),
         fees,
-        (paying, offer) => {
+        (paying, wanted) => {
           const ops = paying.map(({ op }) => op)
           const prepaid = sum(ops.map((op) => op.preVerificationGas))
           const capped =
@@ -143,13 +143,13 @@ describe.each(versions)('a bundle of EntryPoint v%s', { timeout: 60_000 }, (vers
             sum(paying.map(({ op, metered }) => cappedGas(entryPoint.gas(), op, metered)))
           const cost = { unmetered: smallest(prepaid, capped / 4n - 1n), floor: prepaid }
           const maxFeePerGas = smallest(
-            offer.maxFeePerGas,
+            wanted.maxFeePerGas,
             ...ops.map((op) => highestPrice(entryPoint, op)),
           )
           const tips = ops.map((op) => op.maxPriorityFeePerGas)
           const bid = {
             maxFeePerGas,
-            maxPriorityFeePerGas: smallest(maxFeePerGas, offer.maxPriorityFeePerGas, ...tips),
+            maxPriorityFeePerGas: smallest(maxFeePerGas, wanted.maxPriorityFeePerGas, ...tips),
           }
           expect(paysForItself({ entryPoint, paying, cost }, bid)).toBe(true)
           const unpaid = { ...cost, unmetered: prepaid + 1n + sum(ops.map(surplusGas)) }

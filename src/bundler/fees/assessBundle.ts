@@ -36,7 +36,7 @@ export async function assessBundle(
   entryPoint: EntryPoint,
   operations: readonly Pick<
     StoredOperation,
-    'operation' | 'offer' | 'mostCharged' | 'firstValidation'
+    'operation' | 'bid' | 'mostCharged' | 'firstValidation'
   >[],
   data: Hex,
   charges: BundleCharges,

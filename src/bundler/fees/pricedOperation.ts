@@ -20,11 +20,11 @@ export function pricedOperation(
   entryPoint: EntryPoint,
   {
     operation,
-    offer,
+    bid,
     mostCharged,
-  }: Pick<StoredOperation, 'operation' | 'offer'> & Partial<Pick<StoredOperation, 'mostCharged'>>,
+  }: Pick<StoredOperation, 'operation' | 'bid'> & Partial<Pick<StoredOperation, 'mostCharged'>>,
 ): PricedOperation {
-  const { maxFeePerGas, maxPriorityFeePerGas } = offer
+  const { maxFeePerGas, maxPriorityFeePerGas } = bid
   return {
     ...operation,
     maxFeePerGas,

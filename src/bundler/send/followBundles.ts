@@ -144,12 +144,12 @@ export async function send(context: BundlingContext, bundle: OpenBundle): Promis
   const isPublic = bundle.relayedFrom === undefined
   // The relay gets what is public too: it may still have another transaction for the nonce.
   if (isPublic && context.relay?.way === 'private')
-    offer(context, bundle, raw).catch((error: unknown) => {
-      context.logger.error({ err: error, hash }, 'a public bundle was not offered to the relay')
+    sendToRelay(context, bundle, raw).catch((error: unknown) => {
+      context.logger.error({ err: error, hash }, 'a public bundle was not sent to the relay')
     })
   const result = isPublic
     ? await broadcast(context.node, raw, context.metrics)
-    : await offer(context, bundle, raw)
+    : await sendToRelay(context, bundle, raw)
   faultPoint('broadcast:after')
   const { kind, reason } = result
   const { id, executor, nonce } = bundle
@@ -163,8 +163,8 @@ export async function send(context: BundlingContext, bundle: OpenBundle): Promis
   return result
 }
 
-/** Gives a bundle's newest transaction to the relay. */
-async function offer(
+/** Sends a bundle's newest transaction to the relay. */
+async function sendToRelay(
   context: BundlingContext,
   bundle: OpenBundle,
   raw: Hex,
@@ -173,7 +173,7 @@ async function offer(
   const until = keptUntil(context, bundle)
   const conditions = () => sendingConditions(context, bundle, until)
   const attempt = { ...newestAttempt(bundle), raw }
-  const result = await context.relay?.offer(attempt, isPublic ? undefined : until, conditions)
+  const result = await context.relay?.send(attempt, isPublic ? undefined : until, conditions)
   return result ?? { kind: 'indeterminate', reason: 'no relay is configured any more' }
 }
 

@@ -28,7 +28,7 @@ type Looked = {
 /**
  * Looks, at each head, at the bundles that only a relay has: nobody tells whether it will include them. One that
  * would revert is to be taken back. One that has waited long enough is sent publicly, together with all others while
- * the relay rests: never one that would revert, so that the public way costs no more than the relay's. One behind
+ * the relay is paused: never one that would revert, so that the public way costs no more than the relay's. One behind
  * others may revert only until these are mined; it waits for them.
  */
 export async function followRelayed(
@@ -69,16 +69,16 @@ function isOutdated({ relay }: BundlingContext, bundle: OpenBundle): boolean {
   return isTaken && relay?.way === 'conditional'
 }
 
-/** Whether a relayed bundle is sent publicly. A relay that it has waited for without success rests. */
+/** Whether a relayed bundle is sent publicly. A relay that it has waited for without success is paused. */
 function isDue(context: BundlingContext, head: Head, bundle: OpenBundle, fast: Fees): boolean {
   const { relay, logger } = context
-  if (relay === undefined || relay.rests(head.number)) return true
+  if (relay === undefined || relay.isPaused(head.number)) return true
   if (head.number < keptUntil(context, bundle)) return false
   const newest = newestAttempt(bundle)
   const answer = relay.answerTo(newest.hash)
-  // One that it refuses, or that offers little, says nothing about the relay: anybody can make those.
+  // One that it refuses, or that bids little, says nothing about the relay: anybody can make those.
   if (answer !== 'refused' && (answer !== 'taken' || !isBelow(newest, fast))) {
-    relay.rest(head.number)
+    relay.pause(head.number)
     const facts = { blocks: relay.publicAfter, answer: answer ?? 'none' }
     logger.error(
       facts,

@@ -153,7 +153,7 @@ type Event =
   | { kind: 'forget' | 'refuse' | 'settle' | 'cancel'; which: number }
   | { kind: 'mine'; blocks: number }
   | { kind: 'reorg'; depth: number }
-  | { kind: 'round'; lost: boolean }
+  | { kind: 'cycle'; lost: boolean }
 
 function happen(world: World, event: Event): void {
   const { open, known } = world
@@ -180,7 +180,7 @@ function happen(world: World, event: Event): void {
       if (!open.some(({ nonce }) => nonce === BigInt(world.mined)))
         open.unshift(bundle(world.mined))
     }
-  } else if (event.kind === 'round') round(world, event.lost)
+  } else if (event.kind === 'cycle') cycle(world, event.lost)
 }
 
 function mine(world: World, blocks: number): void {
@@ -192,7 +192,7 @@ function mine(world: World, blocks: number): void {
   }
 }
 
-function round(world: World, lost: boolean): LanePlan {
+function cycle(world: World, lost: boolean): LanePlan {
   const made = plan(lane(world.mined, ...world.open), ({ hash }) => world.known.has(hash))
   const learn = (sent: BundleAttempt) => {
     if (!lost) world.known.add(sent.hash)
@@ -225,7 +225,7 @@ const anyEvent: fc.Arbitrary<Event> = fc.oneof(
   fc.record({ kind: fc.constantFrom('forget', 'refuse', 'settle', 'cancel'), which }),
   fc.record({ kind: fc.constant('mine' as const), blocks: fc.integer({ min: 1, max: 5 }) }),
   fc.record({ kind: fc.constant('reorg' as const), depth: fc.integer({ min: 1, max: 3 }) }),
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('round' as const), lost: fc.boolean() }) },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('cycle' as const), lost: fc.boolean() }) },
 )
 
 test('whatever happens in whatever order, no nonce is open twice and every lane drains', () => {
@@ -239,9 +239,9 @@ test('whatever happens in whatever order, no nonce is open twice and every lane 
         for (const { attempts } of world.open)
           expect(attempts.filter(({ noop }) => noop).length).toBeLessThanOrEqual(1)
       }
-      for (let rounds = 0; world.open.length > 0; rounds++) {
-        expect(rounds).toBeLessThan(3)
-        round(world, false)
+      for (let cycles = 0; world.open.length > 0; cycles++) {
+        expect(cycles).toBeLessThan(3)
+        cycle(world, false)
         mine(world, 100)
       }
     }),

@@ -29,7 +29,7 @@ export type LanePlan = {
   readonly steps: readonly LaneStep[]
   /**
    * Bundles whose fees should rise, the one that blocks the others first. At most one of them in one
-   * round: raising all at once would multiply what a short rise of fees costs.
+   * cycle: raising all at once would multiply what a short rise of fees costs.
    */
   readonly stuck: readonly OpenBundle[]
 }
@@ -58,7 +58,7 @@ type LaneConditions = {
  * - the operator wants an operation back, or one of its operations is settled elsewhere or about to end,
  *   so that the bundle would revert: cancel it, once;
  * - neither the node nor a relay has it (restart, reorg, lost): send it again;
- * - stuck: raise its fees when it is the first of the lane, or when it offers less than the `fast`
+ * - stuck: raise its fees when it is the first of the lane, or when it bids less than the `fast`
  *   fees; any other one only waits for those before it.
  */
 export function planLane(lane: Lane, conditions: LaneConditions): LanePlan {

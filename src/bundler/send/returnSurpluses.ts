@@ -19,7 +19,7 @@ const WORTH_IT = 25n
 const NOT_RETURNED = 'a surplus cannot be returned'
 
 /**
- * Returns to apps' own tanks what final blocks charged them beyond their share of the bundles: one deposit a round, from
+ * Returns to apps' own tanks what final blocks charged them beyond their share of the bundles: one deposit a cycle, from
  * the executor that has most, through the outbox. The transaction and what it returns are stored together,
  * so a crash neither loses nor repeats one.
  */

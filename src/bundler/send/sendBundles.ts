@@ -168,7 +168,7 @@ async function sendBundle(
         return 'stopped'
       }
       faultPoint('bundle:simulated')
-      const relayedFrom = context.relay?.rests(head.number) === false ? head.number : undefined
+      const relayedFrom = context.relay?.isPaused(head.number) === false ? head.number : undefined
       const bundle = await signBundle(context, signer, nextNonce(lane), draft, relayedFrom)
       if (!bundle) continue
       faultPoint('bundle:committed')
@@ -207,7 +207,7 @@ export async function signBundle(
   const id = await storeBundle(database, { chainId, ...bundle }, attempt, hashes)
   if (id === undefined) return undefined
   const counts = { operationCount: hashes.length, waitingCount: hashes.length }
-  // The operations were valid long enough a moment ago; the database tells their end to the next round.
+  // The operations were valid long enough a moment ago; the database tells their end to the next cycle.
   const ends = { validUntil: 0, validUntilBlock: 0n }
   return {
     id,

@@ -56,9 +56,9 @@ function grantedFor(
   stored: readonly StoredOperation[],
   price: bigint,
 ): bigint {
-  const offer = stored.find(({ hash }) => hash === userOpHash)?.offer
-  if (actualGasCost > 0n || offer === undefined) return 0n
-  return actualGasUsed * smallest(price, offer.maxFeePerGas)
+  const bid = stored.find(({ hash }) => hash === userOpHash)?.bid
+  if (actualGasCost > 0n || bid === undefined) return 0n
+  return actualGasUsed * smallest(price, bid.maxFeePerGas)
 }
 
 type LosingBundle = {

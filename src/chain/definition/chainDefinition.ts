@@ -241,7 +241,7 @@ export const chainSchema = z.strictObject({
   /** wei below which an executor sends nothing new. */
   executorMinBalance: coins.default(0n),
   treasury: treasurySchema.optional(),
-  /** The most that executors and treasury offer per gas; absent = whatever the chain asks for. */
+  /** The most that executors and treasury bid per gas; absent = whatever the chain asks for. */
   feeCeiling: z
     .strictObject({ maxFeePerGas: gwei.optional(), maxPriorityFeePerGas: gwei.optional() })
     .default({}),

@@ -59,11 +59,11 @@ function lags(pool: NodePool, { number, hash }: Head): boolean {
   return performance.now() - pool.leftSince < BRANCH_PATIENCE
 }
 
-/** The nodes that do not rest, or all when they are fewer than the quorum. */
+/** The nodes that are not paused, or all when they are fewer than the quorum. */
 function askedNodes({ quorum }: NodePool, nodes: readonly RpcNode[]): readonly RpcNode[] {
   const now = performance.now()
-  const rested = nodes.filter(({ rest }) => rest.until <= now)
-  return rested.length < quorum ? nodes : rested
+  const ready = nodes.filter(({ pause }) => pause.until <= now)
+  return ready.length < quorum ? nodes : ready
 }
 
 /** What has come, in the order asked, when all have settled, or a moment after `enough` have given something. */
@@ -89,7 +89,7 @@ function inTime<T>(
   })
 }
 
-/** The replies of the nodes of the chain that do not rest, or of all of them, each as it comes. */
+/** The replies of the nodes of the chain that are not paused, or of all of them, each as it comes. */
 export function askEach(
   pool: NodePool,
   call: NodeCall,

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { Pool } from 'undici'
 import type { Hex } from 'viem'
-import { awake, type Rest, restAfter } from '../../base/restAfter.js'
+import { type Pause, pauseAfter, unpaused } from '../../base/pauseAfter.js'
 import type { ChainIdentity } from '../chainIdentity.js'
 import { decodeAnswers, encodeCalls, type NodeAnswer, type NodeCall } from '../jsonRpc.js'
 import { NodeUnavailableError } from '../nodeErrors.js'
@@ -11,9 +11,9 @@ import { NodeUnavailableError } from '../nodeErrors.js'
 export type RpcNode = {
   readonly endpoint: Endpoint
   /** The pause in which it is not asked, after it did not answer. */
-  rest: Rest
+  pause: Pause
   /** Methods that it lately failed at while it answered others. */
-  readonly failing: Map<string, Rest>
+  readonly failing: Map<string, Pause>
   /** It does not have the agreed head. */
   behind: boolean
   /** Its last head did not follow a block that we knew, so it is asked at once which chain it serves. */
@@ -65,18 +65,18 @@ function usableNodes({ nodes, chain }: NodePool): readonly RpcNode[] {
   return nodes.filter(({ behind, endpoint }) => !behind && !chain?.strangers.has(endpoint.url))
 }
 
-/** The first node that does not rest, else the one whose rest ends first. Undefined when there is none. */
+/** The first node that is not paused, else the one whose pause ends first. Undefined when there is none. */
 function pickNode(current: readonly RpcNode[], calls: readonly NodeCall[]): RpcNode | undefined {
   const now = performance.now()
-  const rested = current.find((node) => pausedUntil(node, calls) <= now)
-  if (rested) return rested
+  const ready = current.find((node) => pausedUntil(node, calls) <= now)
+  if (ready) return ready
   const earliest = Math.min(...current.map((node) => pausedUntil(node, calls)))
   return current.find((node) => pausedUntil(node, calls) === earliest)
 }
 
 /** The time (milliseconds since 1970) until which a node is not to be asked these calls. */
-function pausedUntil({ rest, failing }: RpcNode, calls: readonly NodeCall[]): number {
-  return Math.max(rest.until, ...calls.map(({ method }) => failing.get(method)?.until ?? 0))
+function pausedUntil({ pause, failing }: RpcNode, calls: readonly NodeCall[]): number {
+  return Math.max(pause.until, ...calls.map(({ method }) => failing.get(method)?.until ?? 0))
 }
 
 /** Notes which methods the node failed at, and which no longer; returns whether there are any. */
@@ -93,8 +93,8 @@ function noteFailing(
       continue
     }
     failed = true
-    const rest = node.failing.get(method) ?? awake
-    node.failing.set(method, restAfter(rest, performance.now(), Math.random()))
+    const pause = node.failing.get(method) ?? unpaused
+    node.failing.set(method, pauseAfter(pause, performance.now(), Math.random()))
   }
   return failed
 }
@@ -183,7 +183,7 @@ export async function exchange(
   }
 }
 
-/** One exchange with one node, which rests for a while when it fails. `patience` in milliseconds. */
+/** One exchange with one node, which is paused for a while when it fails. `patience` in milliseconds. */
 export async function askNode(
   { logger, onExchange }: NodePool,
   node: RpcNode,
@@ -198,14 +198,14 @@ export async function askNode(
   }
   try {
     const answers = await post(node.endpoint, encodeCalls(calls), calls.length, patience)
-    if (node.rest.failures > 0) logger.info({ endpoint: label }, 'node answers again')
-    node.rest = awake
+    if (node.pause.failures > 0) logger.info({ endpoint: label }, 'node answers again')
+    node.pause = unpaused
     report('answered')
     return answers
   } catch (cause) {
-    if (node.rest.failures === 0)
+    if (node.pause.failures === 0)
       logger.warn({ endpoint: label, reason: reasonOf(cause) }, 'node did not answer')
-    node.rest = restAfter(node.rest, performance.now(), Math.random())
+    node.pause = pauseAfter(node.pause, performance.now(), Math.random())
     report('failed')
     throw cause
   }

@@ -1,7 +1,7 @@
 import type { Address } from 'viem'
 import { ConfigError } from '../../base/errors/configError.js'
 import { SignerUnavailableError } from '../../base/errors/processErrors.js'
-import { awake, type Rest, restAfter } from '../../base/restAfter.js'
+import { type Pause, pauseAfter, unpaused } from '../../base/pauseAfter.js'
 import { createSigner, type ExecutorSigner } from './executorTransaction.js'
 import type { AwsKey } from './keyServices/awsKms.js'
 import type { AzureKey } from './keyServices/azureVault.js'
@@ -34,13 +34,13 @@ export type SigningReport = {
 type Way = {
   readonly service: ServiceKey['kind']
   readonly remote: RemoteKey
-  /** After a failure the next way is taken at once, until the rest is over. */
-  rest: Rest
+  /** After a failure the next way is taken at once, until the pause is over. */
+  pause: Pause
   failure: SignerUnavailableError | undefined
 }
 
 /**
- * A signer over one key that one or more services hold. The first that is not at rest signs; when it fails the
+ * A signer over one key that one or more services hold. The first that is not paused signs; when it fails the
  * next one does. A signature that is not one of the key for exactly this transaction is a failure.
  * @throws SignerUnavailableError when none says its address
  */
@@ -55,9 +55,9 @@ export async function openServiceSigner(
     address,
     async (digest, transaction) => {
       for (const way of ways) {
-        const { service, remote, rest } = way
+        const { service, remote, pause } = way
         const start = performance.now()
-        if (start < rest.until) continue
+        if (start < pause.until) continue
         const since = (): number => (performance.now() - start) / 1_000
         try {
           const signature = await toSignature(
@@ -67,13 +67,13 @@ export async function openServiceSigner(
           )
           if (signature === undefined)
             throw new SignerUnavailableError(address, `${service} signed with another key`)
-          way.rest = awake
+          way.pause = unpaused
           report({ service, address, seconds: since() })
           return signature
         } catch (failure) {
           if (!(failure instanceof SignerUnavailableError)) throw failure
           way.failure = failure
-          way.rest = restAfter(rest, performance.now(), Math.random())
+          way.pause = pauseAfter(pause, performance.now(), Math.random())
           report({ service, address, seconds: since(), failure })
         }
       }
@@ -84,7 +84,7 @@ export async function openServiceSigner(
 }
 
 async function openWay(key: ServiceKey): Promise<Way> {
-  return { service: key.kind, remote: await load(key), rest: awake, failure: undefined }
+  return { service: key.kind, remote: await load(key), pause: unpaused, failure: undefined }
 }
 
 /** Each service is loaded where it is configured. */

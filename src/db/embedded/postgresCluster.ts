@@ -7,7 +7,7 @@ import { ConfigError } from '../../base/errors/configError.js'
 import { createFolderOnce } from './createFolderOnce.js'
 import { type PostgresBinaries, preparePostgresBinaries } from './postgresBinaries.js'
 
-/** A PostgreSQL cluster on disk and the means to run it. */
+/** A PostgreSQL cluster on disk and how to run it. */
 export type Cluster = {
   readonly folder: string
   /** The file to which PostgreSQL writes its messages. */

@@ -21,7 +21,7 @@ export type StoredOperation = {
   readonly appId: string
   readonly operation: Operation
   /** Fees per gas that are paid for it: its own, or those of its `Grant`. */
-  readonly offer: Fees
+  readonly bid: Fees
   readonly state: OperationState
   readonly reasonCode: DropCode | null
   readonly reason: string | null
@@ -240,7 +240,7 @@ export function toStored(row: Selectable<Schema['operations']>): StoredOperation
     entryPoint: row.entry_point,
     appId: row.app_id,
     operation: storedOperation(row.operation),
-    offer: {
+    bid: {
       maxFeePerGas: row.max_fee_per_gas,
       maxPriorityFeePerGas: row.max_priority_fee_per_gas,
     },

@@ -9,7 +9,7 @@ import { nonceKeyUnit } from './successors.js'
 /**
  * Operations that a bundle may take now, those that pay the most first: the lowest pending nonce of each
  * sender and nonce key, of senders that have nothing in an open bundle (a second bundle could be mined
- * before the first), and sure to pay `leastTip` over `baseFee` (wei per gas). Whatever else they offer,
+ * before the first), and sure to pay `leastTip` over `baseFee` (wei per gas). Whatever else they bid,
  * operations that pay less do not take the places of these.
  */
 export async function pooledOperations(db: Database, query: PoolQuery): Promise<StoredOperation[]> {

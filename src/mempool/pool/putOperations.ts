@@ -69,20 +69,20 @@ export type NewOperation = {
   readonly chainId: number
   readonly operation: Operation
   /** Fees per gas that are paid for it; absent = its own fees. */
-  readonly offer?: Fees
+  readonly bid?: Fees
   /** Unix seconds; 0 = no end. */
   readonly validUntil: number
   readonly firstValidation: FirstValidation | undefined
 }
 
 /** The fees that are paid for an operation: those that we grant it, else its own. */
-export function offerOf({ offer, operation }: Pick<NewOperation, 'offer' | 'operation'>): Fees {
-  return offer ?? operation
+export function bidOf({ bid, operation }: Pick<NewOperation, 'bid' | 'operation'>): Fees {
+  return bid ?? operation
 }
 
 /** An operation to store, and its state when the transaction ends. Columns that it lacks get the table's defaults. */
 type PutOperation = {
-  readonly entry: Pick<NewOperation, 'operation' | 'offer'> & Partial<NewOperation>
+  readonly entry: Pick<NewOperation, 'operation' | 'bid'> & Partial<NewOperation>
   readonly standing: DisplacedState
 }
 
@@ -91,8 +91,8 @@ const hashed = new Set(['hash', 'entry_point', 'sender', 'nonce', 'paymaster', '
 
 /** The columns of a new operation: a member of `entry` is the column of its name. */
 function rowOf({ entry, standing }: PutOperation): Readonly<Record<string, unknown>> {
-  const { chainId: _, offer: __, operation, firstValidation, ...members } = entry
-  const { maxFeePerGas, maxPriorityFeePerGas } = offerOf(entry)
+  const { chainId: _, bid: __, operation, firstValidation, ...members } = entry
+  const { maxFeePerGas, maxPriorityFeePerGas } = bidOf(entry)
   return {
     ...Object.fromEntries(
       Object.entries(members).map(([name, value]) => [snakeCased(name), value]),

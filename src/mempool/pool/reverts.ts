@@ -109,18 +109,18 @@ export async function readReverts(
   }))
 }
 
-/** Seconds of the first rest of a day; each further revert doubles them. */
-const FIRST_REST = 600
-const LONGEST_REST = 86_400
+/** Seconds of the first pause of a day; each further revert doubles them. */
+const FIRST_PAUSE = 600
+const LONGEST_PAUSE = 86_400
 
 /** Reverts of an app within an hour from which on few of its operations may be pending. */
 const TOLERATED_REVERTS = 3
-/** Senders that lost bundles wei, all with one paymaster, from which on that one rests. */
+/** Senders that lost bundles wei, all with one paymaster, from which on that one is paused. */
 const SUSPECTING_SENDERS = 3
 
 /**
  * The refusal of an operation whose sender, paymaster or app has made bundles fail on the chain or lose wei, where the
- * operator pays: the sender rests, and so does a paymaster of whose operations most lost wei, those of several
+ * operator pays: the sender is paused, and so is a paymaster of whose operations most lost wei, those of several
  * senders. Of the app's senders that have never had an operation included only a few may
  * have one pending. The others go on: a key that is in every page of an app is not a reason to stop them.
  */
@@ -129,36 +129,36 @@ export function checkReverts(
   { ofSender, age, ofApp, ofPaymaster, paymasterAge, isKnown, pendingOfApp }: Reverts,
 ): PurserError | undefined {
   const party = { role: 'account', address: sender } as const
-  const resting =
-    restError(
+  const paused =
+    pauseError(
       party,
       ofSender,
       age,
       `made ${ofSender} bundles fail on the chain or lose wei there within a day`,
     ) ??
     (paymaster &&
-      restError(
+      pauseError(
         { role: 'paymaster', address: paymaster },
         ofPaymaster - SUSPECTING_SENDERS + 1,
         paymasterAge,
         `paid for operations of ${ofPaymaster} senders that made bundles lose wei within a day`,
       ))
-  if (resting) return resting
+  if (paused) return paused
   if (ofApp < TOLERATED_REVERTS || isKnown || pendingOfApp < THROTTLED_OPERATIONS) return undefined
   return new MempoolFullError(
     `operations of this key's app made ${ofApp} bundles fail on the chain or lose wei there within an hour: only ${THROTTLED_OPERATIONS} of new senders may be pending. Wait until some are included.`,
   )
 }
 
-/** The refusal of a party that rests for its `count` failures, the last one `age` seconds ago. */
-function restError(
+/** The refusal of a party that is paused for its `count` failures, the last one `age` seconds ago. */
+function pauseError(
   party: Party,
   count: number,
   age: number,
   failed: string,
 ): PurserError | undefined {
-  const rest = count <= 0 ? 0 : Math.min(FIRST_REST * 2 ** (count - 1), LONGEST_REST)
-  if (age >= rest) return undefined
-  const reason = `${failed}: send again in ${Math.ceil(rest - age)} s`
+  const pause = count <= 0 ? 0 : Math.min(FIRST_PAUSE * 2 ** (count - 1), LONGEST_PAUSE)
+  if (age >= pause) return undefined
+  const reason = `${failed}: send again in ${Math.ceil(pause - age)} s`
   return new EntityReputationError(party, 'GREP-020', reason)
 }

@@ -4,10 +4,10 @@ import type { Database, Transaction } from '../../db/database.js'
 import type { Schema } from '../../db/schema.generated.js'
 import { findRow, findRows } from '../../tenants/resource.js'
 
-/** The means by which an app pays on a chain. */
+/** How an app pays on a chain. */
 export type FundMode = Schema['funds']['mode']
 
-/** The means by which an app pays on a chain, the same for every EntryPoint. */
+/** How an app pays on a chain, the same for every EntryPoint. */
 export type StoredFund = Selectable<Schema['funds']>
 
 const funds = { table: 'funds' } as const

@@ -21,16 +21,16 @@ test('the priority fee is bounded for itself, above the floor', () => {
   expect(priority(1_001n)?.message).toMatch(/maxPriorityFeePerGas is 1001 wei/)
 })
 
-test('no passing operation offers more than the larger of floor and bound', () => {
+test('no passing operation bids more than the larger of floor and bound', () => {
   const fees = fc.record({
     maxFeePerGas: fc.bigInt({ min: 0n, max: 20_000n }),
     maxPriorityFeePerGas: fc.bigInt({ min: 0n, max: 20_000n }),
   })
   fc.assert(
-    fc.property(fees, fees, (offered, bound) => {
+    fc.property(fees, fees, (bid, bound) => {
       const within = (field: 'maxFeePerGas' | 'maxPriorityFeePerGas') =>
-        offered[field] <= limits.feeFloor || offered[field] <= bound[field]
-      const passes = checkFees(offered, bound, limits) === undefined
+        bid[field] <= limits.feeFloor || bid[field] <= bound[field]
+      const passes = checkFees(bid, bound, limits) === undefined
       expect(passes).toBe(within('maxFeePerGas') && within('maxPriorityFeePerGas'))
     }),
   )

@@ -26,7 +26,7 @@ export type ReservationRequest = {
    * wei that the app can spend, of which a sender may hold a part without sending; absent = nothing bounds
    * what is not sent.
    */
-  readonly means?: bigint
+  readonly available?: bigint
 }
 
 /** The ledger in memory, for sponsorships of one payer that are decided one after the other. */
@@ -70,10 +70,10 @@ export function queryOf(requests: readonly Omit<ReservationRequest, 'validUntil'
 function unsentQuery(requests: readonly Omit<ReservationRequest, 'validUntil'>[]): UnsentQuery {
   const senders = new Set<Address>()
   const apps = new Map<string, bigint>()
-  for (const { slot, claim, means } of requests) {
-    if (means === undefined) continue
+  for (const { slot, claim, available } of requests) {
+    if (available === undefined) continue
     senders.add(slot.sender)
-    const harmless = newSendersMost(means)
+    const harmless = newSendersMost(available)
     // As if all that is locked were unsent, and each of these requests were granted.
     const before = apps.get(slot.appId) ?? harmless
     apps.set(slot.appId, smallest(before, harmless) - claim.maxCost)

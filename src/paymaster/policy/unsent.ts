@@ -5,7 +5,7 @@ import type { UnsentRead } from '../ledger/unsent.js'
 
 /** Sponsorships that one sender may hold without sending them; its pool takes four operations at a time. */
 const MOST_UNSENT = 16n
-/** The part of an app's means that one sender may hold so, if it is more than one sponsorship. */
+/** The part of an app's available balance that one sender may hold so, if it is more than one sponsorship. */
 const senderPart = { numerator: 1n, denominator: 8n }
 /**
  * The part that all senders without an included operation may hold together, in an app that has others:
@@ -19,7 +19,7 @@ const newSendersPart = { numerator: 3n, denominator: 4n }
  */
 export type Unsent = {
   /** wei that the app can spend, of which the parts are taken */
-  readonly means: bigint
+  readonly available: bigint
   readonly sender: Address
   readonly ofSender: { readonly count: bigint; readonly wei: bigint }
   /** wei of the app's senders without an included operation; undefined = nothing bounds them. */
@@ -28,13 +28,13 @@ export type Unsent = {
 
 type Part = { readonly numerator: bigint; readonly denominator: bigint }
 
-function partOf(means: bigint, { numerator, denominator }: Part): bigint {
-  return (means * numerator) / denominator
+function partOf(available: bigint, { numerator, denominator }: Part): bigint {
+  return (available * numerator) / denominator
 }
 
 /** wei that an app's new senders may hold without sending. */
-export function newSendersMost(means: bigint): bigint {
-  return partOf(means, newSendersPart)
+export function newSendersMost(available: bigint): bigint {
+  return partOf(available, newSendersPart)
 }
 
 /**
@@ -42,23 +42,23 @@ export function newSendersMost(means: bigint): bigint {
  * to a new sender where all of them do. A single sponsorship is never too much.
  */
 export function checkUnsent(unsent: Unsent, maxCost: bigint): Refusal | undefined {
-  const { means, sender, ofSender, ofNewSenders } = unsent
+  const { available, sender, ofSender, ofNewSenders } = unsent
   const { count, wei } = ofSender
-  const most = partOf(means, senderPart)
+  const most = partOf(available, senderPart)
   if (count >= MOST_UNSENT || (count > 0n && wei + maxCost > most)) {
     const message = `The sender ${sender} holds ${count} sponsorships of together ${wei} wei that it has not sent; it may hold ${MOST_UNSENT}, and ${most} wei with this one of ${maxCost} wei. Send them, or ask again when they have ended.`
     return { code: 'TOO_MUCH_UNSENT', message }
   }
   if (ofNewSenders === undefined || ofNewSenders === 0n) return undefined
-  if (ofNewSenders + maxCost <= newSendersMost(means)) return undefined
-  const message = `Senders of the app without an included operation hold sponsorships of together ${ofNewSenders} wei that they have not sent; they may hold ${newSendersMost(means)} wei with this one of ${maxCost} wei. Ask again when some are sent or have ended, or deposit more.`
+  if (ofNewSenders + maxCost <= newSendersMost(available)) return undefined
+  const message = `Senders of the app without an included operation hold sponsorships of together ${ofNewSenders} wei that they have not sent; they may hold ${newSendersMost(available)} wei with this one of ${maxCost} wei. Ask again when some are sent or have ended, or deposit more.`
   return { code: 'TOO_MUCH_UNSENT', message }
 }
 
 type Request = {
   readonly slot: ReservationSlot
   /** wei that the app can spend; absent = nothing bounds what is not sent. */
-  readonly means?: bigint
+  readonly available?: bigint
 }
 
 /** The sponsorships of a payer that no operation uses, while requests are decided one after the other. */
@@ -79,14 +79,14 @@ export function createUnsentView(read: UnsentRead) {
 
   return {
     /** The other unsent sponsorships, without that of the request; undefined where nothing bounds them. */
-    besides({ slot, means }: Request): Unsent | undefined {
-      if (means === undefined) return undefined
+    besides({ slot, available }: Request): Unsent | undefined {
+      if (available === undefined) return undefined
       const { isKnown, held } = heldBy(slot.sender)
       const present = held.get(nameOf(slot))
       const sum = [...held.values()].reduce((total, wei) => total + wei, 0n)
       const ofApp = isKnown ? undefined : ofNewSenders.get(slot.appId)
       return {
-        means,
+        available,
         sender: slot.sender,
         ofSender: {
           count: BigInt(held.size - (present === undefined ? 0 : 1)),
@@ -96,8 +96,8 @@ export function createUnsentView(read: UnsentRead) {
       }
     },
     /** Enters a granted request; `maxCost` is what its slot holds from now on. */
-    take({ slot, means }: Request, maxCost: bigint): void {
-      if (means === undefined) return
+    take({ slot, available }: Request, maxCost: bigint): void {
+      if (available === undefined) return
       const { isKnown, held } = heldBy(slot.sender)
       const before = held.get(nameOf(slot)) ?? 0n
       held.set(nameOf(slot), maxCost)

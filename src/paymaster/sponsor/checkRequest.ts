@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import { unixNow } from '../../base/unixNow.js'
-import { mostOffered } from '../../chain/fees.js'
+import { mostBid } from '../../chain/fees.js'
 import type { Head } from '../../chain/head.js'
 import { getCode } from '../../chain/nodeReads.js'
 import type { Draft } from '../../erc4337/draft.js'
@@ -76,8 +76,8 @@ export async function checkRequest(
   if (answer.passed === undefined) return { kind: 'refused', calls: [], ...answer }
   const { verdicts, passed: remaining } = answer
 
-  const offered = { maxFeePerGas, maxPriorityFeePerGas }
-  const feeRefusal = checkFees(offered, mostOffered(parts.node, fast), terms)
+  const bid = { maxFeePerGas, maxPriorityFeePerGas }
+  const feeRefusal = checkFees(bid, mostBid(parts.node, fast), terms)
   if (feeRefusal !== undefined) return { kind: 'refused', refusal: feeRefusal, calls: [], verdicts }
 
   const time = Math.max(head.timestamp, at)

@@ -14,7 +14,7 @@ import { evaluateCost, type RemainingPolicies } from '../policy/evaluatePolicies
 import { type NativePrice, recentPrice } from '../policy/price.js'
 import { complete } from '../sponsoredDraft.js'
 import type { SponsorshipRequest } from '../sponsorship.js'
-import { claimCredit, meansOf } from '../tank/payer.js'
+import { availableTo, claimCredit } from '../tank/payer.js'
 import { checkRequest, type SponsorshipCandidate } from './checkRequest.js'
 import { checkCommittedGas, committedLimits } from './commitment.js'
 import type { EvaluatedSponsorship } from './evaluatedSponsorship.js'
@@ -58,10 +58,10 @@ export async function evaluateSponsorship(
   const denial = checkApproval(approval)
   if (denial !== undefined) return { kind: 'refused', refusal: denial, ...answers }
 
-  const { deposit, delegate, price, means } = measured.value
+  const { deposit, delegate, price, available } = measured.value
   const bounded = await bounding
   if ('refusal' in bounded) return { kind: 'refused', ...bounded, ...answers }
-  const { unsigned, offer, maxCost } = bounded
+  const { unsigned, bid, maxCost } = bounded
 
   const cost = evaluateCost(remaining, {
     appId: request.appId,
@@ -70,7 +70,7 @@ export async function evaluateSponsorship(
     maxCost,
     at: candidate.at,
     price,
-    maxFeePerGas: offer.maxFeePerGas,
+    maxFeePerGas: bid.maxFeePerGas,
     webhooksAsked,
   })
   const allAnswers = {
@@ -87,12 +87,12 @@ export async function evaluateSponsorship(
     kind: 'sponsorable',
     payer,
     unsigned,
-    offer,
+    bid,
     delegate,
     range,
     ...allAnswers,
     head: { deposit, blockNumber: head.number, timestamp: head.timestamp },
-    means,
+    available,
     claim: { maxCost, ofAccount: [...credit, ...ofAccount], ofApp },
   }
 }
@@ -113,7 +113,13 @@ async function measure(
     hasUsdBudget(remaining) ? priceAt(parts, at) : undefined,
     credit && readCreditUse(parts.database, credit.id),
   ])
-  return { estimate, deposit, delegate, price, means: meansOf(payer, deposit, use?.settled ?? 0n) }
+  return {
+    estimate,
+    deposit,
+    delegate,
+    price,
+    available: availableTo(payer, deposit, use?.settled ?? 0n),
+  }
 }
 
 async function askAbout(
@@ -136,7 +142,7 @@ const notAsked: WebhookAnswer = { approval: { approved: true, calls: [] }, webho
 type BoundedOperation = {
   readonly unsigned: Operation
   /** The fees that are paid for it. */
-  readonly offer: Fees
+  readonly bid: Fees
   /** wei */
   readonly maxCost: bigint
 }
@@ -146,7 +152,7 @@ function maxCostOf(bounded: BoundedOperation | { readonly refusal: Refusal }): b
   return 'refusal' in bounded ? undefined : bounded.maxCost
 }
 
-/** The part of an app's means that one operation may lock by verification gas far above its estimate: an eighth. */
+/** The part of an app's available balance that one operation may lock by verification gas far above its estimate: an eighth. */
 const FLOOR_DIVISOR = 8n
 
 /**
@@ -157,7 +163,7 @@ async function boundGas(
   { definition, database }: SponsorParts,
   { payer, draft, stubbed, fast }: SponsorshipCandidate,
   { entryPoint, calculateGasLimits, signingPhase }: SponsorshipRequest,
-  { estimate, means }: { readonly estimate: GasEstimate; readonly means: bigint },
+  { estimate, available }: { readonly estimate: GasEstimate; readonly available: bigint },
 ): Promise<BoundedOperation | { readonly refusal: Refusal }> {
   const isCommitted = signingPhase === 'finalize'
   const requested = isCommitted ? committedLimits(draft) : givenLimits(draft, calculateGasLimits)
@@ -167,14 +173,14 @@ async function boundGas(
   const unsigned = complete(stubbed, { ...estimate, ...limits })
   const gas = { ...limits, bundleGas: entryPoint.bundleGas(unsigned) }
   const place = { chainId: definition.chainId, entryPoint: entryPoint.address }
-  const offer = payer.tank === undefined ? fast : unsigned
-  const maxCost = entryPoint.chargeableGas(unsigned) * offer.maxFeePerGas
-  const floor = maxCost <= means / FLOOR_DIVISOR ? VERIFICATION_FLOOR : 0n
+  const bid = payer.tank === undefined ? fast : unsigned
+  const maxCost = entryPoint.chargeableGas(unsigned) * bid.maxFeePerGas
+  const floor = maxCost <= available / FLOOR_DIVISOR ? VERIFICATION_FLOOR : 0n
   const refusal =
     checkGas(gas, estimate, definition, floor) ??
     (payer.tank &&
       (await checkCallGas(unsigned, () => hasHistory(database, place, unsigned.sender))))
-  return refusal === undefined ? { unsigned, offer, maxCost } : { refusal }
+  return refusal === undefined ? { unsigned, bid, maxCost } : { refusal }
 }
 
 async function priceAt(

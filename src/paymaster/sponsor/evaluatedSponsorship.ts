@@ -23,13 +23,13 @@ export type Sponsorable = SponsorshipAnswers & {
   /**
    * wei per gas that are paid for it: its own fees, or what a bundle may cost that carries it free
    */
-  readonly offer: Fees
+  readonly bid: Fees
   /** The address that the sender's code points to (EIP-7702), where the operation does not say. */
   readonly delegate: Address | undefined
   readonly range: TimeRange
   readonly head: DepositAtHead
   /** wei that the app can spend */
-  readonly means: bigint
+  readonly available: bigint
   readonly claim: ReservationClaim
 }
 

@@ -8,7 +8,7 @@ import type { Sponsorable } from './evaluatedSponsorship.js'
 
 /** The request to the ledger for a sponsorship. */
 export function reservationFor(
-  { payer, head, means, claim }: Sponsorable,
+  { payer, head, available, claim }: Sponsorable,
   { appId, entryPoint, draft }: SponsorshipRequest,
   chainId: number,
 ): Omit<ReservationRequest, 'validUntil'> {
@@ -23,7 +23,7 @@ export function reservationFor(
     },
     claim,
     head,
-    means,
+    available,
   }
 }
 

@@ -118,9 +118,9 @@ async function reserveSigned(
   { subject, evaluated, signed, reasonsOf }: SignedSponsorship,
 ) {
   const { appId, entryPoint } = request
-  const { claim, range, offer, delegate, calls } = evaluated
+  const { claim, range, bid, delegate, calls } = evaluated
   const { validUntil } = range
-  const { maxFeePerGas, maxPriorityFeePerGas } = offer
+  const { maxFeePerGas, maxPriorityFeePerGas } = bid
   const userOpHash = entryPoint.hash(signed, chainId, delegate)
   const decision = {
     decisionId: subject.decisionId,

@@ -77,7 +77,7 @@ export function createPayers({ database, masterKey, node, definition: { chainId 
 
 export type Payers = ReturnType<typeof createPayers>
 
-/** The part of a shared tank that one app counts among its means. */
+/** The part of a shared tank that one app counts as available. */
 const SHARED_PART = 2n
 
 /**
@@ -85,7 +85,7 @@ const SHARED_PART = 2n
  * shared tank no more than half of that tank's deposit.
  * @param spent wei of the credit
  */
-export function meansOf(
+export function availableTo(
   { tank, credit }: SponsorshipPayer,
   deposit: bigint | undefined,
   spent: bigint,

@@ -6,7 +6,7 @@ import { PurserError } from '../../base/errors/purserError.js'
 import { TokenPaymentError } from '../../base/errors/sponsorshipErrors.js'
 import type { TokenDefinition } from '../../chain/definition/tokenDefinition.js'
 import { delegateToHash } from '../../chain/delegations.js'
-import { mostOffered } from '../../chain/fees.js'
+import { mostBid } from '../../chain/fees.js'
 import { zeroAddress } from '../../erc4337/encoding/constants.js'
 import type { Operation } from '../../erc4337/operation.js'
 import type { DepositAtHead } from '../ledger/reservations.js'
@@ -43,8 +43,8 @@ export async function evaluateTokenPayment(
   const { entryPoint, draft } = request
   const { maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = draft
   const { fast } = await parts.fees()
-  const offered = { maxFeePerGas, maxPriorityFeePerGas }
-  refuseBy(checkFees(offered, mostOffered(parts.node, fast), parts.terms), token)
+  const bid = { maxFeePerGas, maxPriorityFeePerGas }
+  refuseBy(checkFees(bid, mostBid(parts.node, fast), parts.terms), token)
   if (holdings.balance === 0n) await requireBalance(parts, payment)
   const proposal = await proposeTokenPayment(parts, payment)
   const { unsigned, maxCharge, quote } = proposal

@@ -10,7 +10,7 @@ import { limitsToStore } from '../ledger/signedLimits.js'
 import { insertTokenQuote } from '../ledger/tokenQuotes.js'
 import { type Reserved, reserve } from '../policy/reserve.js'
 import { type DecisionSubject, toDecisionRow } from '../sponsor/decisionRow.js'
-import { meansOf } from '../tank/payer.js'
+import { availableTo } from '../tank/payer.js'
 import type { TokenRequest } from '../tokenPayment.js'
 import type { EvaluatedPayment } from './evaluateTokenPayment.js'
 import type { TokenParts } from './tokenContext.js'
@@ -52,7 +52,7 @@ export async function reserveTokenPayment(
   }
   const userOpHash = entryPoint.hash(signed, chainId, delegate)
   const held = await exposure.heldAt(await heads.refresh(), token)
-  const means = meansOf({ tank, credit: undefined }, head.deposit, 0n)
+  const available = availableTo({ tank, credit: undefined }, head.deposit, 0n)
   const slot = {
     chainId,
     entryPoint: entryPoint.address,
@@ -68,7 +68,7 @@ export async function reserveTokenPayment(
         slot,
         claim: { maxCost, ofAccount: [], ofApp: undefined },
         head,
-        means,
+        available,
         validUntil: BigInt(validUntil),
       },
       decide: () =>
@@ -81,7 +81,7 @@ export async function reserveTokenPayment(
       if (mode === 'afterwards') {
         const since = new Date(Date.now() - paymentDefaultSeconds * 1_000)
         const advances = await readAdvances(trx, slot, since)
-        requireAdvance(token.address, advances, { maxCost, means })
+        requireAdvance(token.address, advances, { maxCost, available })
       }
       await exposure.requireRoom(trx, token, { held, maxCharge, block: head.blockNumber })
     },
@@ -90,7 +90,7 @@ export async function reserveTokenPayment(
 }
 
 /*
- * The parts of an app's means that a token tank may be short of while it waits for its tokens (mode
+ * The parts of an app's available balance that a token tank may be short of while it waits for its tokens (mode
  * `afterwards`). A sender that keeps the tokens costs the tank the gas: these parts are the most that is lost.
  */
 
@@ -102,19 +102,19 @@ const NEW_SENDERS_DIVISOR = 4n
 const APP_DIVISOR = 2n
 
 /**
- * Requires that a quote, which is among the advances already, stays within these parts of the `means` (wei).
+ * Requires that a quote, which is among the advances already, stays within these parts of `available` (wei).
  * Throws TokenPaymentError (ADVANCE_REACHED).
  */
 function requireAdvance(
   token: Address,
   { ofSender, ofApp, lost, hasPaid }: Advances,
-  { maxCost, means }: { readonly maxCost: bigint; readonly means: bigint },
+  { maxCost, available }: { readonly maxCost: bigint; readonly available: bigint },
 ): void {
   const ofNewSenders = hasPaid ? 0n : ofApp + lost
   const checks = [
-    ['the sender', ofSender, means / SENDER_DIVISOR],
-    ['senders that never paid it', ofNewSenders, means / NEW_SENDERS_DIVISOR],
-    ['the app', ofApp, means / APP_DIVISOR],
+    ['the sender', ofSender, available / SENDER_DIVISOR],
+    ['senders that never paid it', ofNewSenders, available / NEW_SENDERS_DIVISOR],
+    ['the app', ofApp, available / APP_DIVISOR],
   ] as const
   for (const [subject, sum, limit] of checks)
     if (sum > limit)

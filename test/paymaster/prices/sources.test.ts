@@ -218,8 +218,8 @@ describe('prices', () => {
   test('a private address that the operator did not open is not asked', async () => {
     const closed = createOutboundClient(createNetworkGuard([]))
     const { node } = chain()
-    const means = { node, client: closed, sequencer: undefined, maxAge: 0, now: () => now }
-    await expect(createPrices(means).rate(token([byHttp()]))).rejects.toThrow('must be https')
+    const parts = { node, client: closed, sequencer: undefined, maxAge: 0, now: () => now }
+    await expect(createPrices(parts).rate(token([byHttp()]))).rejects.toThrow('must be https')
     expect(asked).toBe(0)
     closed.close()
   })

@@ -76,7 +76,7 @@ export const preparedOperations: readonly PreparedFailure[] = [
         return placeOf(world, cheapest, ended('dropped'))
       }),
     code: 'EVICTED',
-    says: [/the pool was full and operation 0x[0-9a-f]{64} offered more/],
+    says: [/the pool was full and operation 0x[0-9a-f]{64} bid more/],
     step: /Send it again later or with higher fees/,
   },
   {

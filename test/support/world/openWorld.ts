@@ -170,7 +170,7 @@ export async function openWorld(database: Database, settings: WorldSettings = {}
     entryPoints.find(({ address }) => address === given.address) ?? given
   const accounts = settableAccounts(node, { definition, heads, entryPoint: entryPoints[0]! })
 
-  /** One bundling round at the chain's newest head, under other settings for once. */
+  /** One bundling cycle at the chain's newest head, under other settings for once. */
   const roundAs = async (other: Partial<ChainDefinition>): Promise<void> => {
     const changed = { ...context, definition: { ...definition, ...other } }
     const followed = await followChain(changed, await heads.refresh())

@@ -106,7 +106,7 @@ export const chainRoutes = [
     },
   }),
   route('GET /apps/{appId}/fees/{chainId}', {
-    summary: 'The fees that an operation should offer now',
+    summary: 'The fees that an operation should bid now',
     role: 'viewer',
     answer: z.object({ slow: fees, standard: fees, fast: fees }),
     run: ({ context, app, params: { chainId: id } }) => servedChain(context, id).fees(app.id),

@@ -179,7 +179,7 @@ async function tracer(
   return [
     report.warning(
       text,
-      'offer debug_traceCall where operations need it (docs/operate/operations.md)',
+      'serve debug_traceCall where operations need it (docs/operate/operations.md)',
     ),
   ]
 }

@@ -53,8 +53,8 @@ export const factoryRule: PolicyRule = ({ factories }, { draft }) => {
 }
 
 /**
- * The fee that the operation offers is at most the policy's. Its code FEE_TOO_HIGH is that of
- * `checkFees` too, because the client's answer is the same: offer less. There the operator bounds
+ * The fee that the operation bids is at most the policy's. Its code FEE_TOO_HIGH is that of
+ * `checkFees` too, because the client's answer is the same: bid less. There the operator bounds
  * every operation by what inclusion needs now; here the policy's owner names a fixed amount.
  */
 const maxFeeRule: PolicyRule<EstimateFacts> = (terms, { maxFeePerGas }) =>

@@ -16,7 +16,7 @@ export type RequestFacts = {
 
 /** The facts that are known once the operation was estimated and its webhooks were asked. */
 export type EstimateFacts = {
-  /** wei per gas that the operation offers */
+  /** wei per gas that the operation bids */
   readonly maxFeePerGas: bigint
   /** The number of webhooks that were asked, all of which approved. */
   readonly webhooksAsked: number

@@ -1,17 +1,17 @@
-export type Watchers = {
-  /** Operations whose states were told, over all watchers. */
-  told(): number
+export type Subscribers = {
+  /** Operations whose states were received, over all subscribers. */
+  received(): number
   close(): void
 }
 
 /** So many streams of an app's changes, each read as it comes. Throws when one does not open. */
-export async function openWatchers(
+export async function openSubscribers(
   url: string,
   authToken: string,
   count: number,
-): Promise<Watchers> {
+): Promise<Subscribers> {
   const abort = new AbortController()
-  const state = { told: 0 }
+  const state = { received: 0 }
   const headers = { authToken }
   for (let opened = 0; opened < count; opened++) {
     const response = await fetch(url, { headers, signal: abort.signal })
@@ -19,11 +19,11 @@ export async function openWatchers(
       throw new Error(`a stream was answered with ${response.status}`)
     read(response.body, state).catch(() => {})
   }
-  return { told: () => state.told, close: () => abort.abort() }
+  return { received: () => state.received, close: () => abort.abort() }
 }
 
-async function read(body: ReadableStream<Uint8Array>, state: { told: number }): Promise<void> {
+async function read(body: ReadableStream<Uint8Array>, state: { received: number }): Promise<void> {
   const decoder = new TextDecoder()
   for await (const chunk of body as unknown as AsyncIterable<Uint8Array>)
-    state.told += decoder.decode(chunk, { stream: true }).split('"userOpHash"').length - 1
+    state.received += decoder.decode(chunk, { stream: true }).split('"userOpHash"').length - 1
 }
