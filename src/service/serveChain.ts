@@ -130,8 +130,7 @@ export function serveChain(
     receipt: (hash) => operationReceipt(views, hash),
     preconfirmed: (hash) => preconfirmedReceipt(views, hash),
     byHash: (hash) => operationByHash(views, hash),
-    ...runsOn(chain, appFees),
-    witness: witnessOn(chain, database),
+    ...runsOn(chain, appFees, database),
     sponsor: sponsor.sponsor,
     stub: sponsor.stub,
     tanks: sponsor.tanks,
@@ -175,12 +174,14 @@ function estimatesOf(
 function runsOn(
   chain: OpenChain,
   appFees: AppFees,
-): Pick<ChainServices, 'neededGas' | 'waterfall' | 'assets' | 'balanceChanges'> {
+  database: Database,
+): Pick<ChainServices, 'neededGas' | 'waterfall' | 'assets' | 'balanceChanges' | 'witness'> {
   return {
     neededGas: neededGasOn(chain),
     waterfall: (entryPoint, charged) => explainCharge(chain, entryPoint, charged),
     assets: assetsOn(chain, appFees),
     balanceChanges: (holder, assets) => readBalanceChanges(chain.node, holder, assets),
+    witness: witnessOn(chain, database),
   }
 }
 

@@ -79,6 +79,7 @@ export const ways: Readonly<Record<string, Readonly<Record<string, string>>>> = 
   'docs/operate/metrics.md': { 'scrape_configs:': 'no, Prometheus reads it' },
   'docs/operate/nodes.md': { 'go install': 'no, builds geth for ten minutes' },
   'docs/operate/operations.md': {
+    'failed in block': 'no, an output, shortened; test/records/replay.test.ts looks at it',
     'purser contracts deploy': 'no, needs a public chain',
     'get /': 'no, needs an installation in trouble',
     'get "/': 'no, needs an installation in trouble',

@@ -8,7 +8,7 @@ import type { Operation } from '../../erc4337/operation.js'
 import { splitValidationData } from '../../erc4337/validationData.js'
 import { type Fork, forks, type State, type Touched, trackState } from '../../evm/index.js'
 import { assetMoves } from '../assetMoves.js'
-import type { Engine, Inspecting, StateOverride, Validation } from '../engine.js'
+import type { Engine, Inspecting, Inspection, StateOverride, Validation } from '../engine.js'
 import { mergeOverrides } from '../evmOverrides.js'
 import { aggregated } from '../operationFailure.js'
 import { fundsOn } from '../payerFunds.js'
@@ -63,6 +63,8 @@ export function createInProcessEngine({
     },
   }
 }
+
+type RunContext = { readonly withState: WithState; readonly simulations: Simulations }
 
 function signatureFailed(validation: Validation): boolean {
   return validation.accountSignatureFailed || validation.paymasterSignatureFailed
@@ -146,34 +148,41 @@ export function createEngineOn(
       return { ...measured, gas: { ...measured.gas, before: stateBefore(known, entryPoint, op) } }
     },
 
-    async inspect(entryPoint, op) {
-      const task = { kind: 'run', op, extent: 'execution', wantsRecord: true } as const
-      const override = await fundedOverride(withState, entryPoint, op)
-      const { run, state, known } = await runOnce(context, entryPoint, task, override)
-      const { observed, outcome, record, logs } = run
-      if (observed.validated === undefined || outcome === undefined) {
-        return { ok: false, failure: refusal(entryPoint, op, run.output, state) }
-      }
-      if (record === undefined) throw new TooCostlyError('memory for its record')
-      const moves = assetMoves(record.root, logs, entryPoint.address)
-      if (moves.length > MOST_MOVES)
-        throw new CannotSimulateError(`it moves assets more than ${MOST_MOVES} times`)
-      const { success, reason: revertData, actualGasUsed } = outcome
-      const gas = (end: { readonly gasUsed: number } | undefined) => BigInt(end?.gasUsed ?? 0)
-      const phases = {
-        preOp: observed.validated.preOpGas,
-        account: BigInt(observed.accountGas),
-        paymaster: BigInt(observed.paymasterGas),
-        call: gas(observed.call),
-        postOp: gas(observed.postOp),
-      }
-      const { contextSize } = observed.validated
-      const { hash: blockHash } = known.head
-      const { baseFee } = known.block
-      const ended = { success, revertData, actualGasUsed }
-      return { ok: true, ...ended, phases, contextSize, moves, blockHash, baseFee }
-    },
+    inspect: (entryPoint, op) => inspect(context, entryPoint, op),
   }
+}
+
+/** See `Inspecting`. */
+async function inspect(
+  context: RunContext,
+  entryPoint: EntryPoint,
+  op: Operation,
+): Promise<Inspection> {
+  const task = { kind: 'run', op, extent: 'execution', wantsRecord: true } as const
+  const override = await fundedOverride(context.withState, entryPoint, op)
+  const { run, state, known } = await runOnce(context, entryPoint, task, override)
+  const { observed, outcome, record, logs } = run
+  if (observed.validated === undefined || outcome === undefined) {
+    return { ok: false, failure: refusal(entryPoint, op, run.output, state) }
+  }
+  if (record === undefined) throw new TooCostlyError('memory for its record')
+  const moves = assetMoves(record.root, logs, entryPoint.address)
+  if (moves.length > MOST_MOVES)
+    throw new CannotSimulateError(`it moves assets more than ${MOST_MOVES} times`)
+  const { success, reason: revertData, actualGasUsed } = outcome
+  const gas = (end: { readonly gasUsed: number } | undefined) => BigInt(end?.gasUsed ?? 0)
+  const phases = {
+    preOp: observed.validated.preOpGas,
+    account: BigInt(observed.accountGas),
+    paymaster: BigInt(observed.paymasterGas),
+    call: gas(observed.call),
+    postOp: gas(observed.postOp),
+  }
+  const { contextSize } = observed.validated
+  const { hash: blockHash } = known.head
+  const { baseFee } = known.block
+  const ended = { success, revertData, actualGasUsed }
+  return { ok: true, ...ended, phases, contextSize, moves, blockHash, baseFee }
 }
 
 /** Moves of assets that are looked at: a batch of hundreds fits, and an answer has some 200 kB at most. */
@@ -207,7 +216,7 @@ type OnceRun = {
 
 /** Runs an operation until no state is missing; the last run is the one that counts. */
 async function runOnce(
-  { withState, simulations }: { readonly withState: WithState; readonly simulations: Simulations },
+  { withState, simulations }: RunContext,
   entryPoint: EntryPoint,
   task: RunTask,
   override: StateOverride = {},
