@@ -117,15 +117,22 @@ async function repeat(
   entryPoint: EntryPoint,
   { operation, blockHash, success }: ChargedOperation,
 ): Promise<Repeated | undefined> {
-  try {
-    const past = await engine.openPast(entryPoint, operation, blockHash)
-    const run = await past.by(undefined).inspect(entryPoint, operation)
-    if (!run.ok || run.success !== success) return undefined
-    return { run, past, before: await past.before() }
-  } catch (error) {
+  return unlessUnknown(
+    (async () => {
+      const past = await engine.openPast(entryPoint, operation, blockHash)
+      const run = await past.by(undefined).inspect(entryPoint, operation)
+      if (!run.ok || run.success !== success) return undefined
+      return { run, past, before: await past.before() }
+    })(),
+  )
+}
+
+/** The result of a run; undefined where our EVM or the node cannot make it. */
+function unlessUnknown<Result>(run: Promise<Result>): Promise<Result | undefined> {
+  return run.catch((error: unknown) => {
     if (error instanceof CannotSimulateError) return undefined
     throw error
-  }
+  })
 }
 
 type PartsContext = {
@@ -228,8 +235,8 @@ async function gasWithoutPaymaster(
     paymasterVerificationGasLimit: 0n,
     paymasterPostOpGasLimit: 0n,
   }
-  const alone = await past.by(undefined).inspect(context.entryPoint, own)
-  if (!alone.ok || alone.success !== run.success) return undefined
+  const alone = await unlessUnknown(past.by(undefined).inspect(context.entryPoint, own))
+  if (!alone?.ok || alone.success !== run.success) return undefined
   const prepaidLess = requiredGas(context, op, run) - requiredGas(context, own, alone)
   // The gas that the neighbours changed would have been the same.
   return alone.actualGasUsed - prepaidLess

@@ -63,7 +63,7 @@ function coinMoves(frames: readonly FrameRecord[]): AssetMove[] {
   })
 }
 
-/** The moves that a log tells; none where it is no event of the standards, or not as they define it. */
+/** The moves that a log reports; none where it is no event of the standards, or not as they define it. */
 function tokenMoves({ address: token, topics, data: bytes }: EvmLog): AssetMove[] {
   const [topic, first = '0x', second = '0x', third = '0x'] = topics
   const data = toHex(bytes)

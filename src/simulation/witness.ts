@@ -57,7 +57,13 @@ export function takeWitness(
   wanted.add(touched)
   wanted.add(pretended)
   wanted.add([...blockHashes].map((number) => ({ kind: 'blockHash', number })))
-  const packed = packBlock({ ...on.state, block: on.block }, wanted, (code) => {
+  const { block: ran, state: read } = on
+  const known: State & { readonly block: BlockEnv } = {
+    block: ran,
+    account: (address) => read.account(address),
+    slot: (address, slot) => read.slot(address, slot),
+  }
+  const packed = packBlock(known, wanted, (code) => {
     const hash = codeHash(code)
     codes.set(hash, code)
     return hash

@@ -46,7 +46,7 @@ function text(value: unknown): string {
   return boundText(Array.isArray(value) ? value.slice(0, 20).join(', ') : String(value))
 }
 
-/** The transfer of tokens that a log tells; none where it tells something else. */
+/** The transfers of tokens that a log reports; none where it is another event. */
 export function tokenTransfers(log: EvmLog): readonly ReplayedTransfer[] {
   const event = readEvent(log)
   if (event === undefined || !event.name.startsWith('Transfer')) return []

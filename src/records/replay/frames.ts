@@ -53,7 +53,7 @@ const MOST_BYTES = 512
  * The frames of `root` in the order of their calls, with those above the faulty one even where there are too many;
  * and whether some are left out.
  */
-export function tellFrames(
+export function describeFrames(
   root: FrameRecord,
   fault: FrameRecord | undefined,
   names: FrameNames,
@@ -69,14 +69,14 @@ export function tellFrames(
       return
     }
     const undone = isUndone || frame.error !== undefined
-    frames.push(tell(frame, undone, frame === fault, names))
+    frames.push(describeFrame(frame, undone, frame === fault, names))
     for (const call of frame.calls) visit(call, undone)
   }
   visit(root, false)
   return { frames, isCut }
 }
 
-function tell(
+function describeFrame(
   frame: FrameRecord,
   isUndone: boolean,
   isFault: boolean,

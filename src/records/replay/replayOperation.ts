@@ -10,7 +10,7 @@ import { findAppAbi } from '../appAbis.js'
 import { dictionaryOf } from '../contractAbi.js'
 import { findOperationRecord, type OperationRecord } from '../operations.js'
 import { tokenTransfers } from './events.js'
-import { type FrameNames, framesOfOperation, originOf, reasonOf, tellFrames } from './frames.js'
+import { type FrameNames, framesOfOperation, originOf, reasonOf, describeFrames } from './frames.js'
 import type { ReplayedOperation, ReplayedTransfer } from './replayed.js'
 
 type ReplayRequest = {
@@ -113,7 +113,7 @@ function describeRun(
           : `another operation of its bundle failed: ${failure.message}`,
     revertData,
     ...(shown
-      ? tellFrames(shown, fault === root ? shown : fault, names)
+      ? describeFrames(shown, fault === root ? shown : fault, names)
       : { frames: [], isCut: true }),
     transfers: top.flatMap(transfersIn).slice(0, MOST_TRANSFERS),
   }
