@@ -85,6 +85,7 @@ describe.each(VERSIONS)('in-process, EntryPoint v%s:', (version) => {
       const verificationGasUsed = preOpGas - op.preVerificationGas
       expect(validated).toEqual({
         ok: true,
+        witness: expect.any(Function),
         validation: {
           accountSignatureFailed: false,
           paymasterSignatureFailed: false,

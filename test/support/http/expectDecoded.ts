@@ -17,6 +17,13 @@ export function expectDecoded({ name, arguments: given }: ServiceCall): void {
       expectOperation(second, true)
       expectOverride(third)
       break
+    case 'assets':
+      expectOperation(second, true)
+      expect(third).toBeTypeOf('string')
+      break
+    case 'balanceChanges':
+      expect(first).toMatch(address)
+      break
     case 'sponsor':
     case 'previewSponsorship':
     case 'stub':
