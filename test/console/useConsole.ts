@@ -84,6 +84,9 @@ const layout = `({
   }),
 })`
 
+/** Resolves when the page has been drawn in its present size, of which its scripts hear with the first frame. */
+const drawn = `new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))`
+
 /** The screen in light and dark, wide and narrow, none of which scrolls sideways. */
 async function look(page: Page, name: string): Promise<void> {
   if (pictures !== undefined) mkdirSync(pictures, { recursive: true })
@@ -91,6 +94,7 @@ async function look(page: Page, name: string): Promise<void> {
     for (const width of widths) {
       await page.emulateMedia({ colorScheme })
       await page.setViewportSize({ width, height: 800 })
+      await page.evaluate(drawn)
       expect(await page.evaluate(layout), `${name} at ${width}`).toEqual({
         mains: 1,
         isLonger: false,
