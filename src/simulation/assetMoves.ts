@@ -54,17 +54,19 @@ const coin = {
 } as const
 
 function coinMoves(frames: readonly FrameRecord[]): AssetMove[] {
-  return frames.flatMap((frame) => {
-    if (frame.error !== undefined) return []
-    const { kind, from, to, value: amount, calls } = frame
-    const isMove = amount > 0n && (kind === 'CALL' || kind === 'CREATE' || kind === 'CREATE2')
-    const own = isMove ? [{ ...coin, from, to, amount }] : []
-    return [...own, ...coinMoves(calls)]
-  })
+  return frames.flatMap((frame) =>
+    frame.error === undefined ? [...coinMove(frame), ...coinMoves(frame.calls)] : [],
+  )
+}
+
+/** The coin that a frame itself moves; none where it sends nothing. */
+export function coinMove({ kind, from, to, value: amount }: FrameRecord): AssetMove[] {
+  const isMove = amount > 0n && (kind === 'CALL' || kind === 'CREATE' || kind === 'CREATE2')
+  return isMove ? [{ ...coin, from, to, amount }] : []
 }
 
 /** The moves that a log reports; none where it is no event of the standards, or not as they define it. */
-function tokenMoves({ address: token, topics, data: bytes }: EvmLog): AssetMove[] {
+export function tokenMoves({ address: token, topics, data: bytes }: EvmLog): AssetMove[] {
   const [topic, first = '0x', second = '0x', third = '0x'] = topics
   const data = toHex(bytes)
   if (token === COIN) return []

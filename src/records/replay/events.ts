@@ -1,8 +1,8 @@
-import type { Address, Hex } from 'viem'
+import type { Hex } from 'viem'
 import { decodeEventLog, parseAbi, toEventSelector } from 'viem/utils'
 import { boundText } from '../../erc4337/encoding/boundText.js'
 import { type EvmLog, toHex } from '../../evm/index.js'
-import type { NamedEvent, ReplayedTransfer } from './replayed.js'
+import type { NamedEvent } from './replayed.js'
 
 const standards = parseAbi([
   'event Transfer(address indexed from, address indexed to, uint256 amount)',
@@ -44,30 +44,6 @@ export function nameEvent({ address, topics, data }: EvmLog): NamedEvent {
 
 function text(value: unknown): string {
   return boundText(Array.isArray(value) ? value.slice(0, 20).join(', ') : String(value))
-}
-
-/** The transfers of tokens that a log reports; none where it is another event. */
-export function tokenTransfers(log: EvmLog): readonly ReplayedTransfer[] {
-  const event = readEvent(log)
-  if (event === undefined || !event.name.startsWith('Transfer')) return []
-  const { args } = event
-  const of = { token: log.address, from: lower(args.from), to: lower(args.to) }
-  if (event.name === 'Transfer')
-    return args.id === undefined
-      ? [{ ...of, kind: 'erc20', amount: String(args.amount), id: null }]
-      : [{ ...of, kind: 'erc721', amount: '1', id: String(args.id) }]
-  const ids = (args.ids ?? [args.id]) as readonly bigint[]
-  const amounts = (args.amounts ?? [args.amount]) as readonly bigint[]
-  return ids.map((id, at) => ({
-    ...of,
-    kind: 'erc1155' as const,
-    id: String(id),
-    amount: String(amounts[at] ?? 0),
-  }))
-}
-
-function lower(address: unknown): Address {
-  return String(address).toLowerCase() as Address
 }
 
 function readEvent({ topics, data }: EvmLog) {

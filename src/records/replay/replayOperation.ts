@@ -3,13 +3,13 @@ import { NotFoundError } from '../../base/errors/restErrors.js'
 import type { Database } from '../../db/database.js'
 import type { Operation } from '../../erc4337/operation.js'
 import { type FrameRecord, toHex } from '../../evm/index.js'
+import { type AssetMove, coinMove, tokenMoves } from '../../simulation/assetMoves.js'
 import { type ReplayedRun, replayWitness } from '../../simulation/replayWitness.js'
 import type { WitnessedRun } from '../../simulation/witness.js'
 import { findWitness } from '../../mempool/witnesses.js'
 import { findAppAbi } from '../appAbis.js'
 import { dictionaryOf } from '../contractAbi.js'
 import { findOperationRecord, type OperationRecord } from '../operations.js'
-import { tokenTransfers } from './events.js'
 import { type FrameNames, framesOfOperation, originOf, reasonOf, describeFrames } from './frames.js'
 import type { ReplayedOperation, ReplayedTransfer } from './replayed.js'
 
@@ -158,11 +158,22 @@ function faultOf(
 
 /** What changed hands in frames that were not undone. */
 function transfersIn(frame: FrameRecord): readonly ReplayedTransfer[] {
-  const { error, kind, value, from, to, detail, calls } = frame
+  const { error, detail, calls } = frame
   if (error !== undefined) return []
-  const isPaid = value > 0n && (kind === 'CALL' || kind.startsWith('CREATE'))
-  const paid: readonly ReplayedTransfer[] = isPaid
-    ? [{ kind: 'native', token: null, from, to, amount: String(value), id: null }]
-    : []
-  return [...paid, ...calls.flatMap(transfersIn), ...(detail?.logs ?? []).flatMap(tokenTransfers)]
+  return [
+    ...coinMove(frame).map(transferOf),
+    ...calls.flatMap(transfersIn),
+    ...(detail?.logs ?? [])
+      .flatMap(tokenMoves)
+      .filter(({ kind }) => kind === 'transfer')
+      .map(transferOf),
+  ]
+}
+
+const kinds = { NATIVE: 'native', ERC20: 'erc20', ERC721: 'erc721', ERC1155: 'erc1155' } as const
+
+function transferOf({ standard, token, from, to, tokenId, amount }: AssetMove): ReplayedTransfer {
+  const kind = kinds[standard]
+  const id = tokenId === undefined ? null : String(tokenId)
+  return { kind, token: token ?? null, from, to, amount: String(amount), id }
 }

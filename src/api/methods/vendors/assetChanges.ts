@@ -27,6 +27,16 @@ function decodeInputs({ operation, entryPoint }: Decoded<typeof inputs>) {
   return { entryPoint, draft: decodeDraft(operation, 'params[0]', entryPoint.version) }
 }
 
+/** Both methods run the same operation; they differ in what they answer. */
+const simulation = {
+  scope: 'bundler',
+  cost: 10,
+  simulates: true,
+  params: inputs,
+  errors: simulationErrors,
+  decode: decodeInputs,
+} as const
+
 const signedDecimal = z.string().regex(/^-?\d+$/)
 const text = z.string()
 
@@ -34,12 +44,7 @@ const text = z.string()
 export const pimlicoAssetChanges = method({
   name: 'pimlico_simulateAssetChanges',
   summary: 'What the sender of an operation would win and lose, by running it now.',
-  scope: 'bundler',
-  cost: 10,
-  simulates: true,
-  params: inputs,
-  errors: simulationErrors,
-  decode: decodeInputs,
+  ...simulation,
   run: async ({ entryPoint, draft }, { chain, appId }) =>
     chain.balanceChanges(draft.sender, await chain.assets(entryPoint, draft, appId)),
   result: z.object({
@@ -103,12 +108,7 @@ const DECIMALS_OF_COIN = 18
 export const alchemyAssetChanges = method({
   name: 'alchemy_simulateUserOperationAssetChanges',
   summary: 'The transfers and approvals of an operation, by running it now; or why it fails.',
-  scope: 'bundler',
-  cost: 10,
-  simulates: true,
-  params: inputs,
-  errors: simulationErrors,
-  decode: decodeInputs,
+  ...simulation,
   run: async ({ entryPoint, draft }, { chain, appId }): Promise<AlchemyOutcome> => {
     const coin = { name: undefined, symbol: chain.coin.symbol, decimals: DECIMALS_OF_COIN }
     try {
