@@ -43,6 +43,24 @@ export function listApps(db: Database, accountId?: string): Promise<App[]> {
   return listRows(db, apps, accountId === undefined ? {} : { account_id: accountId })
 }
 
+const usedApp = app.extend({
+  /** By any of its keys, to the minute. */
+  lastUsedAt: time.nullable(),
+})
+
+/** Apps with their last use. @param accountId - lists only this account's apps; absent = all */
+async function listUsedApps(db: Database, accountId?: string): Promise<Row<typeof usedApp>[]> {
+  const listed = await listApps(db, accountId)
+  const uses = await db
+    .selectFrom('keys')
+    .select(['app_id', sql<Date | null>`max(last_used_at)`.as('at')])
+    .where(sql<boolean>`app_id = any(${listed.map(({ id }) => id)})`)
+    .groupBy('app_id')
+    .execute()
+  const byApp = new Map(uses.map(({ app_id, at }) => [app_id, at]))
+  return listed.map((each) => ({ ...each, lastUsedAt: byApp.get(each.id) ?? null }))
+}
+
 /** The app with this id when it and its account live. */
 export async function findApp(db: Database, id: string): Promise<App | undefined> {
   if (!isUuid(id)) return undefined
@@ -104,8 +122,8 @@ export const appRoutes = [
     summary: 'The apps of the account, or of all, also revoked ones',
     who: 'either',
     role: 'viewer',
-    answer: listOf(app),
-    run: ({ context, accountId }) => listApps(context.database, accountId),
+    answer: listOf(usedApp),
+    run: ({ context, accountId }) => listUsedApps(context.database, accountId),
   }),
   route('POST /apps', {
     command: 'create',

@@ -89,10 +89,10 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('a new app, by keyboard
     await reach('Owner')
     await keys('Enter')
     await noDialog()
-    await page.getByRole('button', { name: 'Put it on the chain…' }).waitFor()
+    await page.getByRole('button', { name: 'Deploy it…' }).waitFor()
     await appears('empty')
     await expectFine('tank-not-there')
-    await press('Put it on the chain…')
+    await press('Deploy it…')
     await page.getByLabel('What will happen').getByText('The tank itself').waitFor()
     await expectFine('tank-deploy')
     await press('Send by Test wallet')
@@ -120,7 +120,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('a new app, by keyboard
     )
     await write('Name', 'A few')
     await press('Save…')
-    await press('Make it')
+    await press('Create it')
     await noDialog()
     const { userOpHash, success } = await sponsoredByViem(
       purser().info,

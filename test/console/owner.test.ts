@@ -123,7 +123,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the owner of an app'),
         budgets: [{ per: 'sender', limit: { count: 20 }, window: 'day' }],
       })
       await button('Save…').click()
-      await button('Make it').click()
+      await button('Create it').click()
       await page.getByRole('heading', { name: 'Mint' }).waitFor()
     })
 
@@ -147,7 +147,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the owner of an app'),
       await page.getByRole('link', { name: 'Open the policy that refused' }).click()
       await page.getByLabel('Rule by rule').locator('.bad').waitFor()
       await expectFine('policy-refused')
-      await button('One more call').click()
+      await button('Add a call').click()
       await button('Run').click()
       await page.locator('.trial-sum').getByText('1 pass').waitFor()
       await page.getByLabel('Rule by rule').locator('.bad').waitFor({ state: 'detached' })
@@ -166,7 +166,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the owner of an app'),
       await page.keyboard.press('j')
       await page.locator('tr[aria-current]').waitFor()
       await page.keyboard.press('Enter')
-      const use = page.getByLabel('What is used')
+      const use = page.getByLabel('Usage')
       await use.getByText('20 operations a day for each sender').waitFor()
       await use.locator('.bar', { hasText: '1 of 20' }).getByText('5 %').first().waitFor()
       const anew = (await use.locator('time').getAttribute('datetime')) ?? ''
@@ -174,7 +174,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the owner of an app'),
       await expectFine('policy')
       await page.goto(url('apps'))
       await page.locator('tbody tr', { hasText: 'development' }).first().click()
-      const ofApp = page.getByRole('region', { name: 'What is used of Mint' })
+      const ofApp = page.getByRole('region', { name: 'Usage of Mint' })
       await ofApp.locator('.bar', { hasText: '1 of 20' }).getByRole('meter').first().waitFor()
       await expectFine('app-budgets')
     })
@@ -248,7 +248,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the owner of an app'),
       wallet.declines = true
       await button('Deposit…').click()
       await page.getByLabel('Amount in ether').fill('0,5')
-      await appears('That is no amount of ether')
+      await appears('The amount must be a number such as 0.5.')
       await page.getByLabel('Amount in ether').fill('0.5')
       await page.getByLabel('What will happen').getByText('0.5 Ξ').first().waitFor()
       await expectFine('tank-deposit')
@@ -353,7 +353,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the owner of an app'),
 
     test('a new secret is made and shown once, and a webhook is turned off and deleted', async () => {
       await button('New secret…').click()
-      await button('Make it').click()
+      await button('Create it').click()
       expect(await keepSecret()).toMatch(/^whsec_/)
       await button('Turn off').click()
       await button('Turn on').waitFor()

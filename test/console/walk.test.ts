@@ -196,7 +196,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the console'), () => {
     await appears('This screen could not be loaded')
     await expectFine('not-loaded')
     await page.unroute('**/assets/Tokens-*.js')
-    await page.getByRole('button', { name: 'Load the page anew' }).click()
+    await page.getByRole('button', { name: 'Reload the page' }).click()
     await page.getByRole('heading', { name: 'Tokens' }).waitFor()
   })
 

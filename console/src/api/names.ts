@@ -56,6 +56,12 @@ export function coinOf(chainId: number): string {
   return symbol === 'ETH' ? 'Ξ' : symbol
 }
 
+/** The name of the chain's coin for a label. */
+export function coinWord(chainId: number): string {
+  const coin = coinOf(chainId)
+  return coin === 'Ξ' ? 'ether' : coin
+}
+
 /** USD that wei of a chain are worth at the configured price; undefined = there is none. */
 export function usdOf(wei: bigint, chainId: number): number | undefined {
   const usd = chains.value.get(chainId)?.coin.usd ?? undefined

@@ -7,7 +7,8 @@ type ItemOf<Page extends { readonly items: readonly unknown[] }> = Page['items']
 export type Page<Item> = { readonly items: readonly Item[]; readonly next?: string | undefined }
 
 export type SessionAnswer = AnswerOf<'GET /session'>
-export type App = ItemOf<AnswerOf<'GET /apps'>>
+export type App = AnswerOf<'GET /apps/{appId}'>
+export type ListedApp = ItemOf<AnswerOf<'GET /apps'>>
 export type Key = ItemOf<AnswerOf<'GET /apps/{appId}/keys'>>
 export type KeyUsage = AnswerOf<'GET /apps/{appId}/keys/{keyId}/usage'>
 export type Chain = ItemOf<AnswerOf<'GET /chains'>>

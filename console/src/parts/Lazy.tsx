@@ -52,7 +52,7 @@ function NotLoaded({ onRetry }: { onRetry(): void }) {
           Try again
         </button>
         <button type="button" class="primary" onClick={() => location.reload()}>
-          Load the page anew
+          Reload the page
         </button>
       </p>
     </Empty>

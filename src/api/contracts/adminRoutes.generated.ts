@@ -13,7 +13,7 @@ export type AdminRoutes = {
   /** Whose token this is */
   'GET /me': { request: {  }; answer: { 'id': string; 'name': string; 'createdAt': string; 'revokedAt': string | null } }
   /** The apps of the account, or of all, also revoked ones */
-  'GET /apps': { request: {  }; answer: { 'items': ({ 'id': string; 'accountId': string; 'name': string; 'sponsor': { 'name': string; 'icon'?: string | undefined } | null; 'quotas': { 'perSecond'?: number | undefined; 'perMinute'?: number | undefined; 'perDay'?: number | undefined } | null; 'createdAt': string; 'revokedAt': string | null })[] } }
+  'GET /apps': { request: {  }; answer: { 'items': ({ 'id': string; 'accountId': string; 'name': string; 'sponsor': { 'name': string; 'icon'?: string | undefined } | null; 'quotas': { 'perSecond'?: number | undefined; 'perMinute'?: number | undefined; 'perDay'?: number | undefined } | null; 'createdAt': string; 'revokedAt': string | null; 'lastUsedAt': string | null })[] } }
   /** Create an app */
   'POST /apps': { request: { body: { 'name': string } }; answer: { 'id': string; 'accountId': string; 'name': string; 'sponsor': { 'name': string; 'icon'?: string | undefined } | null; 'quotas': { 'perSecond'?: number | undefined; 'perMinute'?: number | undefined; 'perDay'?: number | undefined } | null; 'createdAt': string; 'revokedAt': string | null } }
   /** One app */

@@ -1,4 +1,5 @@
 import { useSignal } from '@preact/signals'
+import { chainName } from '../../api/names.js'
 import { useQuery } from '../../api/query.js'
 import { credentials } from '../../api/session.js'
 import type { App, Chain, Page } from '../../api/shapes.js'
@@ -136,7 +137,7 @@ function Urls() {
               return (
                 <div key={chainId} class="chain-urls">
                   <h3>
-                    Chain {chainId} · EntryPoint{' '}
+                    {chainName(chainId)} · EntryPoint{' '}
                     {entryPoints.map(({ version }) => version).join(', ')}
                   </h3>
                   <dl class="endpoints">
@@ -161,8 +162,8 @@ function Urls() {
             })}
             <p class="muted">
               <code>{YOUR_KEY}</code> is a key of this app; the service keeps only its hash, so each
-              key is shown once, when it is made.
-              {apiKey !== undefined && ' The key of the development app stands on Get started.'}
+              key is shown once, when it is created.
+              {apiKey !== undefined && ' The key of the development app is on Get started.'}
             </p>
           </>
         )}

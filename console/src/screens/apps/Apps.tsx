@@ -4,7 +4,7 @@ import { curl } from '../../api/curl.js'
 import { coinsOfAll, usdOfAll } from '../../api/names.js'
 import { useQuery } from '../../api/query.js'
 import { mayAct } from '../../api/role.js'
-import type { App, Page, Spend } from '../../api/shapes.js'
+import type { App, ListedApp, Page, Spend, Tank } from '../../api/shapes.js'
 import { useKeys } from '../../keys.js'
 import { ActButton } from '../../parts/ActButton.js'
 import { ActionDialog } from '../../parts/ActionDialog.js'
@@ -20,6 +20,7 @@ import { Rows } from '../../parts/Rows.js'
 import type { Column } from '../../parts/Table.js'
 import { go, hrefOf, place } from '../../router.js'
 import { monthsUntil, spanOfMonth } from '../spending/spending.js'
+import { byUrgency, Lasts } from '../tanks/Level.js'
 import { AppPage } from './AppPage.js'
 import './apps.css'
 import { quotasOf } from './quotasOf.js'
@@ -31,8 +32,14 @@ export function Apps() {
   return appId === undefined ? <AppList /> : <AppPage key={appId} appId={appId} keyId={keyId} />
 }
 
-/** @param spend - the lines of this month; undefined = not known yet */
-function columnsOf(spend: readonly Spend[] | undefined): readonly Column<App>[] {
+/**
+ * @param spend - the lines of this month; undefined = not known yet
+ * @param tanks - those of all apps; undefined = not known yet
+ */
+function columnsOf(
+  spend: readonly Spend[] | undefined,
+  tanks: readonly Tank[] | undefined,
+): readonly Column<ListedApp>[] {
   const ofApp = ({ id }: App) => spend?.filter(({ appId }) => appId === id) ?? []
   const sponsored = (app: App) => ofApp(app).reduce((sum, each) => sum + Number(each.operations), 0)
   return [
@@ -49,9 +56,25 @@ function columnsOf(spend: readonly Spend[] | undefined): readonly Column<App>[] 
       isNumber: true,
       cell: (app) => spend && spentText(ofApp(app)),
     },
+    {
+      name: 'Tank',
+      shown: 'wide',
+      cell: ({ id }) => tanks && <TankState tanks={tanks.filter(({ appId }) => appId === id)} />,
+    },
+    {
+      name: 'Last used',
+      shown: 'wide',
+      cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <Age at={lastUsedAt} />),
+    },
     { name: 'Requests', shown: 'wide', cell: ({ quotas }) => quotasOf(quotas) },
     { name: 'Created', shown: 'wide', cell: ({ createdAt }) => <Age at={createdAt} /> },
   ]
+}
+
+/** The most urgent of an app's tanks. */
+function TankState({ tanks }: { readonly tanks: readonly Tank[] }) {
+  const [first] = [...tanks].sort(byUrgency)
+  return first === undefined ? <span class="muted">none</span> : <Lasts tank={first} />
 }
 
 function spentText(lines: readonly Spend[]): string {
@@ -61,7 +84,8 @@ function spentText(lines: readonly Spend[]): string {
 }
 
 function AppList() {
-  const apps = useQuery<Page<App>>('/apps')
+  const apps = useQuery<Page<ListedApp>>('/apps')
+  const tanks = useQuery<Page<Tank>>('/tanks')
   const [month = ''] = monthsUntil(new Date(), 1)
   const { from, until } = spanOfMonth(month)
   const days = { from: from.toISOString(), until: until.toISOString() }
@@ -102,7 +126,7 @@ function AppList() {
             ) : (
               <Rows
                 label="Apps"
-                columns={columnsOf(spend.data?.items)}
+                columns={columnsOf(spend.data?.items, tanks.data?.items)}
                 rows={items.filter(({ revokedAt }) => revokedAt === null)}
                 keyOf={({ id }) => id}
                 hrefOf={(app) => hrefOf(pathOf(app))}
@@ -115,7 +139,7 @@ function AppList() {
       {isMaking.value && (
         <ActionDialog
           title="New app"
-          act="Make the app"
+          act="Create the app"
           codes={[
             ['curl', curl('/apps', 'POST', { name: 'NAME' })],
             ['command', `purser app create --account ${accountId.value} --name NAME`],

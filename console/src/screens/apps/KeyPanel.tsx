@@ -18,6 +18,7 @@ import { KeyTag } from './KeyTag.js'
 import { keyStateOf } from './keyState.js'
 import type { ShownKey } from './NewKey.js'
 import { quotasOf } from './quotasOf.js'
+import { usageDays } from './usageDays.js'
 
 type KeyPanelProps = {
   readonly of: Key
@@ -76,10 +77,10 @@ export function KeyPanel({ of, among, onChanged, onShown, onClose }: KeyPanelPro
         <Fact name="Methods">{of.methods?.join(', ') ?? 'all of its use'}</Fact>
         <Fact name="Origins">{of.allowedOrigins?.join(', ') ?? 'any'}</Fact>
         <Fact name="Addresses">{of.allowedIps?.join(', ') ?? 'any'}</Fact>
-        <Fact name="Made">{momentOf(of.createdAt)}</Fact>
+        <Fact name="Created">{momentOf(of.createdAt)}</Fact>
         <Fact name="Last used">{of.lastUsedAt === null ? 'never' : momentOf(of.lastUsedAt)}</Fact>
         {predecessor !== undefined && (
-          <Fact name="Took the place of">
+          <Fact name="Replaces">
             <code>…{predecessor.last4}</code>
           </Fact>
         )}
@@ -105,7 +106,7 @@ function Usage({ path }: { readonly path: string }) {
       <h3>Requests of the last 30 days</h3>
       <Loaded query={query} lines={2}>
         {({ items, today }) => {
-          const days = [...items].reverse()
+          const days = usageDays(new Date(now.value), items)
           const most = Math.max(1, ...days.map(({ requests }) => requests))
           const sum = days.reduce((total, { requests }) => total + requests, 0)
           return (
@@ -161,7 +162,7 @@ function EditKey({ of, path, onClose, onChanged }: KeyDialogProps & { onChanged(
       ]}
       run={async (form) => {
         await call('PATCH', path, { body: keyOfForm(form) })
-        toast('Saved; it counts within 2 seconds')
+        toast('Saved; it applies within 2 seconds')
         onChanged()
       }}
       onClose={onClose}
@@ -187,7 +188,7 @@ function RotateKey({
   return (
     <ActionDialog
       title={`Rotate ${of.name}`}
-      act="Make the new key"
+      act="Create the new key"
       codes={[
         ['curl', curl(`${path}/rotate`, 'POST', { overlapSeconds: 86_400 })],
         ['command', `purser key rotate ${of.id} --overlap 86400`],

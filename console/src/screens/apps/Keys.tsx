@@ -88,7 +88,7 @@ export function Keys({ app, openId }: KeysProps) {
           {({ items }) =>
             items.length === 0 ? (
               <Empty title="No key yet">
-                <p>A key stands in the URL that a dApp uses. Without one nothing can be sent.</p>
+                <p>A dApp uses a key in its URL. Without one nothing can be sent.</p>
               </Empty>
             ) : (
               <Rows
@@ -119,7 +119,7 @@ export function Keys({ app, openId }: KeysProps) {
       {isMaking.value && (
         <ActionDialog
           title={`New key of ${app.name}`}
-          act="Make the key"
+          act="Create the key"
           codes={[
             ['curl', curl(path, 'POST', { name: 'NAME', scopes: ['bundler', 'paymaster'] })],
             ['command', `purser key create --app ${app.id} --name NAME`],

@@ -1,3 +1,4 @@
+import { chainName } from '../../api/names.js'
 import { useQuery } from '../../api/query.js'
 import type { Chain, Key, Page } from '../../api/shapes.js'
 import { serviceUrl } from '../../api/site.js'
@@ -13,7 +14,7 @@ export function NewKey({ made, onClose }: { readonly made: ShownKey; onClose(): 
   const urls = (chains.data?.items ?? []).map(
     ({ chainId }) =>
       [
-        `URL on chain ${chainId}`,
+        `URL on ${chainName(chainId)}`,
         endpointsOf(serviceUrl, chainId, made.apiKey).standardUrl,
       ] as const,
   )

@@ -1,14 +1,16 @@
+import { chainName } from '../../api/names.js'
 import { useQuery } from '../../api/query.js'
-import type { App, Page, Policy, Tank, Terms } from '../../api/shapes.js'
+import type { App, Chain, Page, Policy, Tank, Terms } from '../../api/shapes.js'
 import { Empty } from '../../parts/Empty.js'
 import { Loaded } from '../../parts/Loaded.js'
 import { hrefOf } from '../../router.js'
 import { BudgetUse } from '../policies/BudgetUse.js'
-import { Free, Lasts } from '../tanks/Level.js'
+import { byUrgency, Free, Lasts, versionOf } from '../tanks/Level.js'
 
 /** What pays for the operations of an app, and for which of them: its tanks, its policies and their budgets. */
 export function Pays({ app }: { readonly app: App }) {
   const tanks = useQuery<Page<Tank>>(`/apps/${app.id}/tanks`)
+  const chains = useQuery<Page<Chain>>('/chains')
   const policies = useQuery<Page<Policy>>('/policies')
   const own = policies.data?.items.filter(({ appId }) => appId === app.id)
   return (
@@ -30,11 +32,12 @@ export function Pays({ app }: { readonly app: App }) {
               </Empty>
             ) : (
               <ul class="runways">
-                {items.map((tank) => (
+                {[...items].sort(byUrgency).map((tank) => (
                   <li key={tank.id}>
                     <span>
-                      <a href={hrefOf(`tanks/${app.id}/${tank.id}`)}>Chain {tank.chainId}</a>{' '}
+                      <a href={hrefOf(`tanks/${app.id}/${tank.id}`)}>{chainName(tank.chainId)}</a>{' '}
                       <span class="muted">
+                        · {versionOf(tank, chains.data?.items ?? [])} ·{' '}
                         {tank.kind === 'gas' ? 'gives gas' : 'takes tokens'}
                       </span>
                     </span>
@@ -57,7 +60,7 @@ export function Pays({ app }: { readonly app: App }) {
                 <a href={hrefOf(`policies/${policyId}`)}>{name}</a>
               </span>
             ))}{' '}
-            <a href={hrefOf('policies/new', { appId: app.id })}>Write a policy</a>
+            <a href={hrefOf('policies/new', { appId: app.id })}>New policy</a>
           </p>
         )}
       </section>

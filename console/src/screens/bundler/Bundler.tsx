@@ -1,5 +1,6 @@
 import { useChanges } from '../../api/changes.js'
 import { curl } from '../../api/curl.js'
+import { chainName } from '../../api/names.js'
 import { useQuery } from '../../api/query.js'
 import { session } from '../../api/session.js'
 import type { Chain, Executor, Node, Page, PoolSummary, Reputation } from '../../api/shapes.js'
@@ -53,7 +54,7 @@ export function Bundler() {
               >
                 {items.map(({ chainId }) => (
                   <option key={chainId} value={chainId}>
-                    chain {chainId}
+                    {chainName(chainId)}
                   </option>
                 ))}
               </select>
@@ -97,7 +98,7 @@ function Overview({ chain }: { readonly chain: Chain }) {
             <Fact name="Tips: highest tenth">{gwei(tips.p90)}</Fact>
             <Fact name="Head">
               {chain.head === null ? 'not read lately' : grouped(chain.head)}
-              {chain.headAge !== null && <span class="muted"> {spanOf(chain.headAge)} old</span>}
+              {chain.headAge !== null && <span class="muted">, {spanOf(chain.headAge)} old</span>}
             </Fact>
           </Facts>
         )}

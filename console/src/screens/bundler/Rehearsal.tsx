@@ -9,6 +9,7 @@ import { grouped } from '../../parts/format.js'
 import { saveCsv } from '../../parts/saveFile.js'
 import { Table } from '../../parts/Table.js'
 import { toast } from '../../parts/toasts.js'
+import { daysText } from '../tanks/Level.js'
 
 /** What the next rules of a chain make of the operations of the last week. */
 export function Rehearsal({ chain }: { readonly chain: Chain }) {
@@ -141,13 +142,18 @@ function Result({ chainId, made }: { readonly chainId: number; readonly made: An
               isNumber: true,
               cell: ({ available }) => <Amount chainId={chainId} wei={available} />,
             },
-            { name: 'Lasts', shown: 'always', isNumber: true, cell: ({ now }) => daysOf(now.days) },
+            {
+              name: 'Lasts',
+              shown: 'always',
+              isNumber: true,
+              cell: ({ now }) => lastsText(now.days),
+            },
             {
               name: 'Forecast',
               shown: 'always',
               isNumber: true,
               cell: ({ forecast, low }) => (
-                <span class={low ? 'tag bad' : undefined}>{daysOf(forecast.days)}</span>
+                <span class={low ? 'tag bad' : undefined}>{lastsText(forecast.days)}</span>
               ),
             },
           ]}
@@ -167,6 +173,6 @@ function Result({ chainId, made }: { readonly chainId: number; readonly made: An
   }
 }
 
-function daysOf(days: number | null): string {
-  return days === null ? 'no end' : `${grouped(Math.floor(days))} days`
+function lastsText(days: number | null): string {
+  return days === null ? 'no end' : daysText(days)
 }

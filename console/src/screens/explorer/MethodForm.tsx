@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { call } from '../../api/call.js'
+import { chainName } from '../../api/names.js'
 import { credentials } from '../../api/session.js'
 import type { App } from '../../api/shapes.js'
 import { serviceUrl } from '../../api/site.js'
@@ -82,7 +83,7 @@ export function MethodForm({ method, app, chainIds }: MethodFormProps) {
             >
               {chainIds.map((id) => (
                 <option key={id} value={id}>
-                  chain {id}
+                  {chainName(id)}
                 </option>
               ))}
             </select>

@@ -12,8 +12,7 @@ export function Calls({ calls, chainId }: CallsProps) {
       <h3>Calls</h3>
       {calls === null && (
         <p class="muted">
-          This account's way of making calls is not known here: its call data stands under All
-          fields.
+          Purser does not know the call format of this account. The call data is in All fields.
         </p>
       )}
       {calls?.length === 0 && <p class="muted">It makes no call.</p>}

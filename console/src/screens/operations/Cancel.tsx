@@ -24,7 +24,7 @@ export function Cancel({ chainId, hash, onDone }: CancelProps) {
       {isAsking.value && (
         <ActionDialog
           title="Cancel the operation"
-          act="Take it back"
+          act="Cancel it"
           look="danger"
           codes={[
             ['curl', curl(path, 'POST', {})],
@@ -32,7 +32,7 @@ export function Cancel({ chainId, hash, onDone }: CancelProps) {
           ]}
           run={async () => {
             await call('POST', path, { body: {} })
-            toast('Taken back: Purser does not send it')
+            toast('Cancelled: Purser does not send it')
             onDone()
           }}
           onClose={() => {

@@ -8,7 +8,7 @@ import type { View } from './views.js'
 const texts: Readonly<Record<View['view'], readonly [title: string, text: string]>> = {
   '': [
     'Waiting for your first operation',
-    'Each operation that an app sends appears here by itself, with what became of it.',
+    'Each operation that an app sends appears here by itself, with its result.',
   ],
   'in-flight': ['Nothing is in flight', 'Operations stand here from their acceptance to a block.'],
   included: ['Nothing was included yet', 'Operations that are in a block and succeeded.'],

@@ -6,7 +6,7 @@ const fixers: Readonly<Record<Explanation['culprit'], string>> = {
   user: 'the person with the account',
   app: 'the developer of the app',
   operator: 'the operator of Purser',
-  chain: 'nobody here: the chain decides',
+  chain: 'nobody: the chain decides',
 }
 
 type RemedyProps = {

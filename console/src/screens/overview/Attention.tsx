@@ -19,7 +19,7 @@ type AttentionProps = {
 /** Days below which a tank needs somebody, whatever its alert. */
 const FEW_DAYS = 1
 
-/** What needs somebody at this moment, each with the place where it is done; or that nothing does. */
+/** What needs attention at this moment, each with the place where it is done; or that nothing does. */
 export function Attention({ tanks, chains, needs }: AttentionProps) {
   const low = tanks.data?.items.filter(isLow) ?? []
   const isListed = (id: string) => low.some((tank) => tank.id === id)
@@ -36,7 +36,7 @@ export function Attention({ tanks, chains, needs }: AttentionProps) {
       </p>
     ) : null
   return (
-    <ul class="attention" aria-label="What needs somebody">
+    <ul class="attention" aria-label="What needs attention">
       {silent.map(({ chainId, headAge }) => (
         <li key={chainId}>
           <Icon name="failed" />
@@ -63,7 +63,8 @@ export function Attention({ tanks, chains, needs }: AttentionProps) {
             {versionOf(tank, chains.data?.items ?? [])}, {tank.kind}) {lasts(tank)}
             {tank.lowSince !== null && (
               <>
-                , low for <Age at={tank.lowSince} />
+                {' '}
+                for <Age at={tank.lowSince} />
               </>
             )}
             .
@@ -127,9 +128,10 @@ function isLow({ lowSince, runway, deposit }: Tank): boolean {
   return lowSince !== null || deposit === '0' || (runway?.days ?? FEW_DAYS) < FEW_DAYS
 }
 
-function lasts({ deposit, runway }: Tank): string {
+function lasts({ deposit, runway, lowSince }: Tank): string {
   if (deposit === '0') return 'is empty'
-  return runway === null || runway.days === null
-    ? 'is below its alert'
-    : `lasts ${daysText(runway.days)}`
+  const days = runway?.days ?? undefined
+  const span = days === undefined ? '' : `lasts ${daysText(days)}`
+  if (lowSince === null) return span
+  return span === '' ? 'is below its alert' : `${span} and is below its alert`
 }

@@ -28,7 +28,7 @@ function hrefOfPeriod({ from, until }: Pick<Period, 'from' | 'until'>): string {
   return hrefOf('overview', searchWith({ ...times, last: undefined }))
 }
 
-/** What needs somebody, what happened in a period, what is left in the tanks, and the chains. */
+/** What needs attention, what happened in a period, what is left in the tanks, and the chains. */
 export function Overview() {
   const { search } = place.value
   // The clock moves each second, the period when a bar ends: each is of whole minutes.

@@ -94,7 +94,7 @@ export function BudgetRows({ budgets, onChange }: BudgetRowsProps) {
             onChange([...budgets, { per: 'sender', limit: { count: 20 }, window: 'day' }])
           }
         >
-          {budgets.length === 0 ? 'Add a budget' : 'One more budget'}
+          Add a budget
         </button>
       </div>
     </>

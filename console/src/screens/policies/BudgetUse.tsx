@@ -23,16 +23,16 @@ type BudgetUseProps = {
   readonly apps: readonly App[]
 }
 
-/** What is used of the budgets of a policy that is stored, by those who used most. */
+/** Usage of the budgets of a policy that is stored, by those who used most. */
 export function BudgetUse({ policyId, policyName, apps }: BudgetUseProps) {
   const budgets = useQuery<Page<PolicyBudget>>(`/policies/${policyId}/budgets`)
   useChanges(budgets.refresh, true)
   if (budgets.data?.items.length === 0) return null
   return (
-    <section class="card" aria-label={`What is used${policyName ? ` of ${policyName}` : ''}`}>
+    <section class="card" aria-label={`Usage${policyName ? ` of ${policyName}` : ''}`}>
       <div class="card-head">
         <h2>
-          What is used
+          Usage
           {policyName && (
             <>
               {' '}
@@ -67,13 +67,13 @@ function Use({ of, apps }: { readonly of: PolicyBudget; readonly apps: readonly 
         {until !== null && (
           <span class="muted">
             {' '}
-            anew at{' '}
+            resets at{' '}
             <time dateTime={new Date(until * 1_000).toISOString()}>{momentOf(until * 1_000)}</time>
           </span>
         )}
       </h3>
       {shown.length === 0 ? (
-        <p class="muted">Nobody has used any of it in this window.</p>
+        <p class="muted">Nothing was used in this window.</p>
       ) : (
         <div class="bars">
           {shown.map(({ subject, used }) => (

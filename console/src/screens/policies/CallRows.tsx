@@ -80,7 +80,7 @@ export function CallRows({ calls, onChange }: CallRowsProps) {
           type="button"
           onClick={() => onChange({ ...calls, allow: [...rows, { target: 'any' }] })}
         >
-          {calls === undefined ? 'Only certain calls' : 'One more call'}
+          {calls === undefined ? 'Only certain calls' : 'Add a call'}
         </button>
       </div>
       {calls !== undefined && (

@@ -215,8 +215,8 @@ export function PolicyEditor({ apps, stored, onSaved }: EditorProps) {
       </div>
       {dialog.value === 'save' && (
         <ActionDialog
-          title={stored === undefined ? 'Make this policy' : `Save ${stored.name}`}
-          act={stored === undefined ? 'Make it' : 'Save it'}
+          title={stored === undefined ? 'Create this policy' : `Save ${stored.name}`}
+          act={stored === undefined ? 'Create it' : 'Save it'}
           codes={[
             [
               'curl',

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { chainName } from '../../api/names.js'
 import { mayAct } from '../../api/role.js'
 import type { PolicyCheck, Terms } from '../../api/shapes.js'
 import { decimalOf, unitsOf } from '../../parts/amounts.js'
@@ -39,7 +40,7 @@ export function PolicyForm({ terms, served, mistakes, onChange }: FormProps) {
                 checked={terms.chains?.includes(id) === true}
                 onChange={(event) => toggle(id, event.currentTarget.checked)}
               />
-              Chain {id}
+              {chainName(id)}
             </label>
           ))}
           {terms.chains === undefined && <span class="muted">none chosen: on every chain</span>}

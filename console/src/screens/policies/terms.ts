@@ -86,7 +86,7 @@ export function changeWarnings(
     (key) => !budgets.some((each) => keyOfBudget(each) === key),
   )
   return [
-    ...(active ? [] : ['The policy is off: it binds nobody until it is on.']),
+    ...(active ? [] : ['The policy is off: it applies to nobody until it is on.']),
     ...(removed.length > 0 ? ['A budget with another subject, unit or window counts from 0.'] : []),
   ]
 }

@@ -76,7 +76,7 @@ export function Accounts() {
       {isMaking.value && (
         <ActionDialog
           title="New account"
-          act="Make the account"
+          act="Create the account"
           codes={[
             ['curl', curl('/accounts', 'POST', { name: 'NAME' })],
             ['command', 'purser account create --name NAME'],

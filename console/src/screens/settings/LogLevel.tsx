@@ -12,7 +12,7 @@ const levels: readonly (readonly [level: Levels['now'], text: string])[] = [
   ['trace', 'trace: each step, for days of searching'],
   ['debug', 'debug: each operation on its way'],
   ['info', 'info: what happens to the service'],
-  ['warn', 'warn: what may need somebody'],
+  ['warn', 'warn: what may need attention'],
   ['error', 'error: what went wrong only'],
   ['silent', 'silent: nothing at all'],
 ]
@@ -37,7 +37,7 @@ export function LogLevel({ level: { now, configured }, onChanged }: LogLevelProp
       </button>
       {isChanging.value && (
         <ActionDialog
-          title="Level of the log"
+          title="Log level"
           act="Change it"
           codes={[['curl', curl('/settings/log-level', 'PATCH', { level: 'debug' })]]}
           run={async (form) => {
@@ -58,8 +58,8 @@ export function LogLevel({ level: { now, configured }, onChanged }: LogLevelProp
             </select>
           </Field>
           <p class="muted">
-            It counts at once, in all processes of this machine that share the listener. A replica
-            elsewhere keeps its own, and a process that starts later begins with{' '}
+            It takes effect at once, in all processes of this machine that share the listener. A
+            replica elsewhere keeps its own, and a process that starts later begins with{' '}
             <code>{configured}</code>. <code>purser audit list</code> keeps the change.
           </p>
         </ActionDialog>

@@ -90,7 +90,7 @@ export function Members() {
       {isInviting.value && (
         <ActionDialog
           title="Invite to the account"
-          act="Make the link"
+          act="Create the link"
           codes={[
             ['curl', curl('/invitations', 'POST', { email: 'EMAIL', role: 'viewer' })],
             [

@@ -98,7 +98,7 @@ export function Tokens() {
       {isMaking.value && (
         <ActionDialog
           title="New token"
-          act="Make the token"
+          act="Create the token"
           codes={[
             ['curl', curl('/auth-tokens', 'POST', { name: 'NAME', role: 'viewer' })],
             [

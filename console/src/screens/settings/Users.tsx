@@ -91,7 +91,7 @@ export function Users() {
       {isMaking.value && (
         <ActionDialog
           title="New user"
-          act="Make the user"
+          act="Create the user"
           codes={[
             ['curl', curl('/users', 'POST', { email: 'EMAIL', name: 'NAME' })],
             ['command', 'purser user create --email EMAIL --name NAME'],

@@ -61,7 +61,7 @@ export function Start() {
             >
               {chains.data.items.map((each) => (
                 <option key={each.chainId} value={each.chainId}>
-                  chain {each.chainId}
+                  {each.name}
                 </option>
               ))}
             </select>
@@ -121,7 +121,7 @@ function NewKey({ app, made }: NewKeyProps) {
   if (app === undefined)
     return (
       <p class="muted">
-        Keys belong to an app. <a href={hrefOf('apps')}>Make one</a>
+        Keys belong to an app. <a href={hrefOf('apps')}>Create one</a>
       </p>
     )
   const live = keys.data?.items.filter(({ revokedAt }) => revokedAt === null) ?? []
@@ -130,7 +130,7 @@ function NewKey({ app, made }: NewKeyProps) {
       const body = { name: 'console' }
       const shown = await call<{ apiKey: string }>('POST', `/apps/${app.id}/keys`, { body })
       made.value = shown.apiKey
-      toast('Made a key. It is shown until you leave this page.')
+      toast('Created a key. It is shown until you leave this page.')
     } catch (error) {
       toast((error as Error).message)
     }
@@ -193,7 +193,7 @@ function FirstOperation({ apps }: { readonly apps: readonly string[] }) {
   useChanges(refresh, true, apps)
   return (
     <section class="card" aria-live="polite">
-      <h2>3. See what became of it</h2>
+      <h2>3. See the result</h2>
       <TroubleBanner trouble={trouble} onRetry={refresh} />
       {data !== undefined && data.items.length === 0 && (
         <p class="waiting">

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 import { useChanges } from '../../api/changes.js'
+import { chainName } from '../../api/names.js'
 import { useQuery } from '../../api/query.js'
 import type { Page, Tank, TankStep } from '../../api/shapes.js'
 import { accountOf, includedBy, sendBy, type Wallet } from '../../api/wallets.js'
@@ -27,7 +28,7 @@ export function Deployment({ tank, version, onDone }: DeploymentProps) {
       {steps.length > 0 && (
         <div class="warn stack">
           <p>
-            <strong>Not on the chain yet.</strong> Its address is certain, so that it can be filled
+            <strong>Not deployed yet.</strong> Its address is certain, so that it can be filled
             already; it sponsors nothing until its contract is there. Anybody can put it there.
           </p>
           <p>
@@ -37,7 +38,7 @@ export function Deployment({ tank, version, onDone }: DeploymentProps) {
                 isOpen.value = true
               }}
             >
-              Put it on the chain…
+              Deploy it…
             </button>
           </p>
         </div>
@@ -80,12 +81,12 @@ function DeployDialog({ tank, version, steps, onDone, onClose }: DeployDialogPro
       progress(`Sent ${shortOf(hash)}, ${index + 1} of ${transfers.length}, waiting for its block…`)
       await includedBy(wallet, hash, abort)
     }
-    toast('The tank is on the chain')
+    toast('The tank is deployed')
     onDone()
     onClose()
   }
   return (
-    <Dialog title={`Put tank ${shortOf(tank.address)} on the chain`} onClose={onClose}>
+    <Dialog title={`Deploy tank ${shortOf(tank.address)}`} onClose={onClose}>
       <div class="form">
         <section class="plan" aria-label="What will happen">
           <p>
@@ -93,7 +94,7 @@ function DeployDialog({ tank, version, steps, onDone, onClose }: DeployDialogPro
             {steps.length === 1
               ? 'one transaction, which moves'
               : `${steps.length} transactions, which move`}{' '}
-            no money, on chain {tank.chainId}. The wallet pays for the gas.
+            no money, on {chainName(tank.chainId)}. The wallet pays for the gas.
           </p>
           <ol class="steps">
             {steps.map((step) => (

@@ -28,7 +28,7 @@ export function NewTank({ apps, chains, appId, onDone, onClose }: NewTankProps) 
   return (
     <ActionDialog
       title="New tank"
-      act="Make the tank"
+      act="Create the tank"
       codes={[
         [
           'curl',
@@ -76,7 +76,7 @@ export function NewTank({ apps, chains, appId, onDone, onClose }: NewTankProps) 
           >
             {chains.map((each) => (
               <option key={each.chainId} value={each.chainId}>
-                {each.chainId}
+                {each.name}
               </option>
             ))}
           </select>

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import { call } from '../../api/call.js'
 import { curl } from '../../api/curl.js'
-import { chainName, coinOf, explorerUrl } from '../../api/names.js'
+import { chainName, coinOf, coinWord, explorerUrl } from '../../api/names.js'
 import { useQuery } from '../../api/query.js'
 import type { Fund, Page, Tank } from '../../api/shapes.js'
 import { ActButton } from '../../parts/ActButton.js'
@@ -170,7 +170,7 @@ function AlertDialog({ tank: { appId, chainId, alert }, onDone, onClose }: Alert
       codes={[['curl', curl(path, 'PATCH', { alertWei: '500000000000000000', alertDays: 3 })]]}
       run={async (form) => {
         const alertWei = unitsOf(String(form.get('ether')), 18)
-        if (alertWei === undefined) throw new Error('The amount must be ether, such as 0.5.')
+        if (alertWei === undefined) throw new Error('The amount must be a number such as 0.5.')
         await call('PATCH', path, { body: { alertWei, alertDays: Number(form.get('days')) } })
         onDone()
       }}
@@ -181,7 +181,7 @@ function AlertDialog({ tank: { appId, chainId, alert }, onDone, onClose }: Alert
         never.
       </p>
       <div class="field-row">
-        <Field label="Below, in ether">
+        <Field label={`Below, in ${coinWord(chainId)}`}>
           <input
             name="ether"
             inputMode="decimal"

@@ -116,8 +116,8 @@ function NoTank({ onMake }: { onMake(): void }) {
   return (
     <Empty title="No tank yet">
       <p>
-        Operations are sponsored from the tank of their app. Make one, put it on the chain and fill
-        it: any wallet can do both.
+        Operations are sponsored from the tank of their app. Create one, deploy it and fund it: any
+        wallet can do both.
       </p>
       <p>
         <ActButton needs="admin" look="primary" onClick={onMake}>

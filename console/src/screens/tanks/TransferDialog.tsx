@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { chainName, usdOf } from '../../api/names.js'
+import { chainName, coinOf, coinWord, usdOf } from '../../api/names.js'
 import type { Tank } from '../../api/shapes.js'
 import { accountOf, includedBy, sendBy, type Wallet } from '../../api/wallets.js'
 import { decimalOf, unitsOf } from '../../parts/amounts.js'
@@ -39,7 +39,9 @@ export function TransferDialog({ tank, kind, onDone, onClose }: TransferDialogPr
     const hash = await sendBy(wallet, { ...transfer, from, chainId: tank.chainId })
     progress(`Sent ${shortOf(hash)}, waiting for its block…`)
     await includedBy(wallet, hash, abort)
-    toast(`${names[kind].done} ${decimalOf(String(wei), 18)} Ξ by ${shortOf(hash)}`)
+    toast(
+      `${names[kind].done} ${decimalOf(String(wei), 18)} ${coinOf(tank.chainId)} by ${shortOf(hash)}`,
+    )
     onDone()
     onClose()
   }
@@ -47,10 +49,10 @@ export function TransferDialog({ tank, kind, onDone, onClose }: TransferDialogPr
     <Dialog title={`${names[kind].title}: tank ${shortOf(tank.address)}`} onClose={onClose}>
       <div class="form">
         <Field
-          label="Amount in ether"
+          label={`Amount in ${coinWord(tank.chainId)}`}
           hint={
             kind === 'withdraw' && tank.deposit !== null
-              ? `${decimalOf(String(freeOf(tank) ?? 0n), 18)} Ξ are free`
+              ? `${decimalOf(String(freeOf(tank) ?? 0n), 18)} ${coinOf(tank.chainId)} are free`
               : 'Anybody may deposit; only the owner of the tank can take it out.'
           }
         >
@@ -90,6 +92,7 @@ function Plan({ tank, kind, wei, transfer }: PlanProps) {
   const before = BigInt(tank.deposit ?? 0)
   const after = kind === 'deposit' ? before + wei : before - wei
   const usd = usdOf(after, tank.chainId)
+  const coins = (amount: bigint) => `${decimalOf(String(amount), 18)} ${coinOf(tank.chainId)}`
   const daily = Number(tank.runway?.daily ?? 0)
   const free = Number(after - BigInt(tank.locked ?? 0))
   const days = daily === 0 || free < 0 ? undefined : free / daily
@@ -98,19 +101,18 @@ function Plan({ tank, kind, wei, transfer }: PlanProps) {
       <p>
         {kind === 'deposit' ? (
           <>
-            The wallet pays <strong>{decimalOf(String(wei), 18)} Ξ</strong> to the EntryPoint{' '}
+            The wallet pays <strong>{coins(wei)}</strong> to the EntryPoint{' '}
             <code>{shortOf(tank.entryPoint)}</code> on {chainName(tank.chainId)}, by{' '}
             <code>depositTo({shortOf(tank.address)})</code>.
           </>
         ) : (
           <>
-            The tank pays <strong>{decimalOf(String(wei), 18)} Ξ</strong> of its deposit to its
-            owner <code>{shortOf(tank.owner)}</code> on {chainName(tank.chainId)}, by{' '}
+            The tank pays <strong>{coins(wei)}</strong> of its deposit to its owner{' '}
+            <code>{shortOf(tank.owner)}</code> on {chainName(tank.chainId)}, by{' '}
             <code>withdrawTo</code>.
           </>
         )}{' '}
-        The deposit of the tank goes from {decimalOf(String(before), 18)} Ξ to{' '}
-        <strong>{decimalOf(String(after), 18)} Ξ</strong>
+        The deposit of the tank goes from {coins(before)} to <strong>{coins(after)}</strong>
         {usd !== undefined && ` (${usdText(usd)})`}
         {days !== undefined && `, which lasts ${daysText(days)} at the pace of the last week`}. The
         wallet pays the fee of the transaction.
@@ -128,11 +130,11 @@ function Plan({ tank, kind, wei, transfer }: PlanProps) {
 
 /** Why an amount cannot be moved; undefined = it can. */
 function problemOf(tank: Tank, kind: 'deposit' | 'withdraw', wei: bigint): string | undefined {
-  if (wei === 0n) return 'That is no amount of ether, such as 0.5.'
+  if (wei === 0n) return 'The amount must be a number such as 0.5.'
   if (kind === 'deposit') return undefined
   const free = freeOf(tank)
   if (free === undefined) return 'What is in the tank is not known: its chain is not served here.'
   if (wei > free)
-    return `Only ${decimalOf(String(free), 18)} Ξ are free: signed sponsorships may still take the rest.`
+    return `Only ${decimalOf(String(free), 18)} ${coinOf(tank.chainId)} are free: signed sponsorships may still take the rest.`
   return undefined
 }

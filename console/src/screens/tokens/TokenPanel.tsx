@@ -62,7 +62,7 @@ export function TokenPanel({ token, onClose }: TokenPanelProps) {
         </ul>
         <p class="muted">
           {token.minimumSources} of {sources.length} must answer, at most{' '}
-          {token.maxDeviation / 10_000} % apart. Of those that count the middle one is the price.
+          {token.maxDeviation / 10_000} % apart. The price is the median of those that count.
         </p>
       </section>
       <section>

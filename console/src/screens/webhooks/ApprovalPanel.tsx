@@ -13,6 +13,7 @@ import type {
 } from '../../api/shapes.js'
 import { ActButton } from '../../parts/ActButton.js'
 import { Age } from '../../parts/Age.js'
+import { CsvButton } from '../../parts/CsvButton.js'
 import { Code } from '../../parts/Code.js'
 import { Fact, Facts } from '../../parts/Facts.js'
 import { grouped } from '../../parts/format.js'
@@ -27,11 +28,12 @@ import type { PanelActs } from './WebhookList.js'
 
 type ApprovalPanelProps = PanelActs & { readonly app: App; readonly webhook: Webhook }
 
-/** One webhook: whether it is left alone, a test with the bytes that were sent, its calls, and what can be changed. */
+/** One webhook: whether it is paused, a test with the bytes that were sent, its calls, and what can be changed. */
 export function ApprovalPanel({ app, webhook, ...acts }: ApprovalPanelProps) {
   const path = `/apps/${app.id}/webhooks/${webhook.webhookId}`
+  const callsPath = `${path}/calls`
   const circuit = useQuery<WebhookCircuit>(`${path}/circuit`)
-  const calls = useQuery<Page<WebhookCall>>(`${path}/calls`, { limit: '20' })
+  const calls = useQuery<Page<WebhookCall>>(callsPath, { limit: '20' })
   const test = useSignal<WebhookTest | undefined>(undefined)
   const isTesting = useSignal(false)
   useChanges(() => {
@@ -55,8 +57,7 @@ export function ApprovalPanel({ app, webhook, ...acts }: ApprovalPanelProps) {
       title={
         <>
           {webhook.active ? <span class="tag good">on</span> : <span class="tag">off</span>}
-          {isOpen && <span class="tag bad">left alone</span>}{' '}
-          <code>{hostOf(webhook.webhookUrl)}</code>
+          {isOpen && <span class="tag bad">paused</span>} <code>{hostOf(webhook.webhookUrl)}</code>
         </>
       }
       codes={[
@@ -67,8 +68,8 @@ export function ApprovalPanel({ app, webhook, ...acts }: ApprovalPanelProps) {
     >
       {isOpen && (
         <p class="warn">
-          It failed too often and is left alone, for <Age at={circuit.data?.changes[0]?.at ?? ''} />{' '}
-          so far: sponsorships that need it are{' '}
+          It failed too often and is paused, for <Age at={circuit.data?.changes[0]?.at ?? ''} /> so
+          far: sponsorships that need it are{' '}
           {webhook.onFailure === 'deny' ? 'refused' : 'approved without it'}. After some seconds one
           call tries it again.
         </p>
@@ -114,7 +115,10 @@ export function ApprovalPanel({ app, webhook, ...acts }: ApprovalPanelProps) {
         </Facts>
       </section>
       <section>
-        <h3>Its newest calls</h3>
+        <div class="card-head">
+          <h3>Newest calls</h3>
+          <CsvButton path={callsPath} name="webhook-calls" isPaged />
+        </div>
         <Loaded query={calls} lines={3}>
           {({ items }) =>
             items.length === 0 ? (

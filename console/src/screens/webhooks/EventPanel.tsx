@@ -6,6 +6,7 @@ import { useQuery } from '../../api/query.js'
 import type { App, Delivery, Page, Subscription } from '../../api/shapes.js'
 import { ActButton } from '../../parts/ActButton.js'
 import { ActionDialog } from '../../parts/ActionDialog.js'
+import { CsvButton } from '../../parts/CsvButton.js'
 import { Fact, Facts } from '../../parts/Facts.js'
 import { Field } from '../../parts/Field.js'
 import { momentOf } from '../../parts/format.js'
@@ -89,7 +90,10 @@ export function EventPanel({ app, subscription, ...acts }: EventPanelProps) {
         </Facts>
       </section>
       <section>
-        <h3>Deliveries</h3>
+        <div class="card-head">
+          <h3>Deliveries</h3>
+          <CsvButton path={`${path}/deliveries`} name="deliveries" isPaged />
+        </div>
         <Loaded query={deliveries} lines={4}>
           {({ items }) =>
             items.length === 0 ? (
@@ -143,7 +147,7 @@ export function EventPanel({ app, subscription, ...acts }: EventPanelProps) {
           </p>
           <Field label="Which">
             <select name="which">
-              <option value="failed">those that were given up</option>
+              <option value="failed">those that failed for good</option>
               <option value="all">all, delivered or not</option>
             </select>
           </Field>

@@ -111,7 +111,7 @@ function NewSecret({ path, onSecret, onClose }: NewSecretProps) {
   return (
     <ActionDialog
       title="A new signing secret"
-      act="Make it"
+      act="Create it"
       codes={[['curl', curl(`${path}/secret`, 'POST')]]}
       run={async () => {
         const { signingSecret } = await call<{ signingSecret: string }>('POST', `${path}/secret`)

@@ -35,7 +35,7 @@ export function Webhooks() {
           return (
             <Empty title="No app yet">
               <p>
-                Webhooks belong to an app. <a href={hrefOf('apps')}>Make one</a>
+                Webhooks belong to an app. <a href={hrefOf('apps')}>Create one</a>
               </p>
             </Empty>
           )

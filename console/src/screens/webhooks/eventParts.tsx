@@ -12,7 +12,7 @@ const events: Readonly<Record<EventType, string>> = {
   'sponsorship.settled': 'a sponsorship was paid',
   'sponsorship.expired': 'a sponsorship ran out unused',
   'tank.low': 'a tank runs low',
-  'webhook.circuit_opened': 'an approval webhook is left alone, because it fails',
+  'webhook.circuit_opened': 'an approval webhook is paused, because it fails',
 }
 
 /** A choice of events; all of a new subscription's are chosen. */
