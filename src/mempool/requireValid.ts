@@ -212,7 +212,10 @@ async function withReason(
   const raised = { ...op, verificationGasLimit: maxVerificationGas }
   const again = await engine.validate(entryPoint, raised)
   if (again.ok) return describeSilent(failure, op, again.validation.verificationGasUsed)
-  return describeSilent(failure, op, again.failure.code === failure.code ? 0n : undefined)
+  const isSame = isSilent(again.failure) && again.failure.code === failure.code
+  const described = describeSilent(failure, op, isSame ? 0n : undefined)
+  if (isSame) return described
+  return { ...described, message: `${described.message}. With more gas: ${again.failure.message}` }
 }
 
 /**

@@ -100,6 +100,11 @@ describe.each(devVersions)('a refusal says why, EntryPoint v%s', (version) => {
       ) ?? []
     expect(Number(needed)).toBeGreaterThan(40_000)
     expect(Number(needed)).toBeLessThanOrEqual(Number(gas.verificationGasLimit))
+    // With enough gas another reason ends it: both are named.
+    const wrong = (await ask('eth_sendUserOperation', { ...op, signature: '0x12' })).body
+    expect(wrong.error?.message).toMatch(
+      /the verificationGasLimit of 40000 is too low\. Estimate again\. With more gas: AA23 reverted.*\S/,
+    )
   })
 
   test('the error for a sender without code says how to deploy it', async () => {

@@ -162,7 +162,7 @@ describe('the packed tarball', () => {
 
   test('one line of npx runs purser dev from a folder that other users cannot read, with its data there', async () => {
     const data = join(home, 'data')
-    const flags = ['--data', data, '--port', '0', '--log-level', 'warn']
+    const flags = ['--data', data, '--port', '0']
     const service = await startService([...oneLine, 'dev', ...flags], {}, npx)
     try {
       const info = readDevInfo(data)

@@ -65,7 +65,7 @@ const exampleDecision = {
   decisionId: '7b0f3c1e-5d2a-4c6e-9a51-0e8f4d2c7a10',
   sponsored: true,
   code: 'SPONSORED',
-  message: 'Sponsored up to 261000000000000 wei.',
+  message: 'Sponsored up to 0.000261 ETH.',
 } as const
 
 /** The parameters of ERC-7677. */

@@ -66,7 +66,7 @@ export const validateSponsorshipPolicies = method({
       preview: {
         sponsored: true,
         code: 'SPONSORED',
-        message: 'Would be sponsored up to 261000000000000 wei.',
+        message: 'Would be sponsored up to 0.000261 ETH.',
         policyId: examplePolicy.policyId,
         policies: [examplePolicy],
       },

@@ -9,7 +9,8 @@ export class ListenError extends Error {
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'the port is in use by another process. Choose another port, or 0 for any free one.',
+  EADDRINUSE:
+    'the port is in use by another process. Choose another with --port, or --port 0 for any free one.',
   EACCES: 'this user may not open the port. Choose a port above 1023.',
   EADDRNOTAVAIL: 'the address does not belong to this machine.',
   ENOTFOUND: 'the host name is unknown.',

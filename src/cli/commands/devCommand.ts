@@ -37,10 +37,11 @@ and in another terminal: purser demo (npm run demo in a clone)
 }
 
 /** The code of this contract package is loaded only where it is asked for. */
+const biconomyContracts = () => import('../devnet/biconomyContracts.js')
+
 async function placeAccounts({ devChain }: RunningService): Promise<void> {
   if (devChain === undefined) throw new Error('purser dev always has a development chain')
-  const { placeBiconomyContracts } = await import('../devnet/biconomyContracts.js')
-  await placeBiconomyContracts(devChain.rpcUrl)
+  await (await biconomyContracts()).placeBiconomyContracts(devChain.rpcUrl)
 }
 
 async function prepare(
@@ -113,6 +114,8 @@ export function defineDevCommand(command: Command): void {
       // The price of ether in the test tokens, so that USD budgets work and the console shows amounts in USD.
       nativePrices: { [DEV_CHAIN_ID]: DEV_NATIVE_USD, ...nativePrices },
     }
+    // Before a chain and a database are started.
+    if (flags.biconomy === true) (await biconomyContracts()).requireBiconomyPackage()
     const isRead = process.stderr.isTTY === true && flags.logJson !== true
     const announce = async (service: RunningService) => {
       if (flags.biconomy === true) await placeAccounts(service)

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { Hex } from 'viem'
+import { formatEther } from 'viem/utils'
 import { decisionRecordRoutes } from '../../api/admin/routes/decisions.js'
 import { auditRoutes } from '../../api/admin/routes/instance.js'
 import { operationRoutes } from '../../api/admin/routes/operations.js'
@@ -98,7 +99,7 @@ export function defineOperationCommand(operation: Command): void {
           state: each.success === false ? 'reverted' : each.state,
           code: each.code,
           sender: each.sender,
-          cost: each.actualCost ?? each.maxCost,
+          cost: formatEther(BigInt(each.actualCost ?? each.maxCost)),
           hash: each.userOpHash,
         }),
       },

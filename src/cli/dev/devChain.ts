@@ -89,7 +89,7 @@ export async function startDevChain(
     const chainId = await chainIdAt(rpcUrl, '--rpc-url')
     if (configuredUrl !== undefined) await fundDevAccounts(rpcUrl)
     const contracts = await deployDevContracts(rpcUrl)
-    if (contracts.absent.length > 0) logger.warn(withoutVersions(contracts.absent))
+    if (contracts.absent.length > 0) logger.info(withoutVersions(contracts.absent))
     const { entryPoints, tokens } = contracts
     const record = { chainId, rpcUrl, entryPoints, tokens }
     writeDevChain(dataDir, record)

@@ -11,6 +11,18 @@ test('an event is one short line: time, words, hashes in short, wei as ether', (
   expect(text).toBe('15:25:20 bundle included ops 0x0dee…7bfd cost 0.00039 ETH')
 })
 
+test('a message stands for itself, fees are in gwei, limits are left out', () => {
+  const facts = {
+    code: 'SPONSORED',
+    message: 'Sponsored up to 1 ETH.',
+    limits: { callGasLimit: 1 },
+  }
+  const text = line({ sponsored: true, ...facts, maxFeePerGas: '1500000000', msg: 'sponsored' })
+  expect(text).toBe(
+    '15:25:20 sponsored code SPONSORED Sponsored up to 1 ETH. maxFeePerGas 1.5 gwei',
+  )
+})
+
 test('what is wrong is marked, with its reason', () => {
   expect(line({ level: 40, msg: 'node did not answer', reason: 'ECONNREFUSED' })).toBe(
     '15:25:20 warning: node did not answer reason ECONNREFUSED',

@@ -1,4 +1,4 @@
-import { formatEther } from 'viem/utils'
+import { formatEther, formatGwei } from 'viem/utils'
 
 type Line = Readonly<Record<string, unknown>>
 
@@ -20,6 +20,11 @@ const hidden = new Set([
   'validAfter',
   'validUntil',
   'details',
+  'sponsored',
+  'limits',
+  'rate',
+  'markup',
+  'maxCharge',
 ])
 
 /** Members that are wei. */
@@ -29,6 +34,9 @@ const marks: readonly (readonly [level: number, mark: string])[] = [
   [50, 'error'],
   [40, 'warning'],
 ]
+
+/** Members that are wei per gas. */
+const weiPerGas = /^max(Priority)?FeePerGas$/
 
 /** Letters of a value that a line shows. */
 const LONGEST = 160
@@ -46,7 +54,7 @@ export function readableLine(json: string): string {
   const reason = messageOf(err)
   const facts = Object.entries(line)
     .filter(([name, value]) => !hidden.has(name) && value !== null && value !== '')
-    .map(([name, value]) => `${name} ${shown(name, value)}`)
+    .map(([name, value]) => `${name === 'message' ? '' : `${name} `}${shown(name, value)}`)
   return [clock, mark && `${mark}:`, msg, reason && `(${reason})`, ...facts]
     .filter(Boolean)
     .join(' ')
@@ -71,6 +79,7 @@ function shown(name: string, value: unknown): string {
   if (typeof value === 'object' && value !== null) return JSON.stringify(value).slice(0, LONGEST)
   const text = String(value)
   if (wei.test(name) && /^\d+$/.test(text)) return `${formatEther(BigInt(text))} ETH`
+  if (weiPerGas.test(name) && /^\d+$/.test(text)) return `${formatGwei(BigInt(text))} gwei`
   if (/^0x[0-9a-f]{20,}$/i.test(text)) return `${text.slice(0, 6)}…${text.slice(-4)}`
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text
 }

@@ -19,19 +19,31 @@ const addresses = {
 const PACKAGE = '@biconomy/common'
 const FOLDER = `${PACKAGE}/dist/src/typechain/factories/biconomy_v2.0.0`
 
-/** From the folder of our package, or, where ours is installed globally, from the project in the working folder. */
-function artifact(name: string): Artifact {
-  const require = createRequire(import.meta.url)
-  const paths = [import.meta.dirname, process.cwd()]
+/**
+ * From the folder of our package, or, where ours is installed globally, from the project in the working folder.
+ * @throws DevChainError when the package is not installed
+ */
+function artifactPath(name: string): string {
+  const { resolve } = createRequire(import.meta.url)
   try {
-    const path = require.resolve(`${FOLDER}/${name}__factory`, { paths })
-    return require(path)[`${name}__factory`]
+    return resolve(`${FOLDER}/${name}__factory`, {
+      paths: [import.meta.dirname, process.cwd()],
+    })
   } catch (cause) {
     throw new DevChainError(
       `The optional package ${PACKAGE} is missing: npm install ${packageSpec(PACKAGE)}.`,
       { cause },
     )
   }
+}
+
+/** @throws DevChainError when the package with the code of the accounts is not installed */
+export function requireBiconomyPackage(): void {
+  artifactPath('SmartAccount_v200')
+}
+
+function artifact(name: string): Artifact {
+  return createRequire(import.meta.url)(artifactPath(name))[`${name}__factory`]
 }
 
 function replaceAddress(code: Hex, from: Address, to: Address): Hex {

@@ -1,3 +1,4 @@
+import { formatEther } from 'viem/utils'
 import type { Refusal } from '../../base/errors/catalogue.js'
 import { listActiveWebhooks } from '../../webhooks/manage.js'
 import type { PolicyClaim } from '../policy/decideReservation.js'
@@ -47,7 +48,7 @@ export async function previewSponsorship(
   if (reserved.kind !== 'granted')
     return { ...refused(reservationRefusal(evaluated, reserved)), policies }
   const { policyId } = reserved
-  const message = `Would be sponsored up to ${evaluated.claim.maxCost} wei.`
+  const message = `Would be sponsored up to ${formatEther(evaluated.claim.maxCost)} ${definition.nativeCoin}.`
   return { sponsored: true, code: 'SPONSORED', message, policyId, policies }
 }
 

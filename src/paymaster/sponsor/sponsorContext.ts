@@ -23,7 +23,10 @@ export type SponsorContext = {
   readonly masterKey: Buffer
   readonly node: NodeClient
   readonly heads: Pick<HeadFollower, 'refresh'>
-  readonly definition: Pick<ChainDefinition, 'chainId' | 'maxVerificationGas' | 'maxBundleGas'>
+  readonly definition: Pick<
+    ChainDefinition,
+    'chainId' | 'maxVerificationGas' | 'maxBundleGas' | 'nativeCoin'
+  >
   readonly terms: SponsorshipTerms
   readonly approver: Approver
   readonly logger: Logger

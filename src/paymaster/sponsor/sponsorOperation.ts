@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Hex } from 'viem'
+import { formatEther } from 'viem/utils'
 import type { Refusal } from '../../base/errors/catalogue.js'
 import { PurserError } from '../../base/errors/purserError.js'
 import { faultPoint } from '../../base/faults.js'
@@ -113,7 +114,7 @@ type SignedSponsorship = {
 
 /** Asks the ledger, which stores the decision when it grants the sponsorship. */
 async function reserveSigned(
-  { reserve, definition: { chainId } }: SponsorParts,
+  { reserve, definition: { chainId, nativeCoin } }: SponsorParts,
   request: SponsorshipRequest,
   { subject, evaluated, signed, reasonsOf }: SignedSponsorship,
 ) {
@@ -126,7 +127,7 @@ async function reserveSigned(
     decisionId: subject.decisionId,
     sponsored: true,
     code: 'SPONSORED',
-    message: `Sponsored up to ${claim.maxCost} wei until ${timeText(validUntil)}.`,
+    message: `Sponsored up to ${formatEther(claim.maxCost)} ${nativeCoin} until ${timeText(validUntil)}.`,
   }
   const reservation = { userOpHash, maxCost: claim.maxCost, ...range }
   const grant = { chainId, userOpHash, appId, maxFeePerGas, maxPriorityFeePerGas, validUntil }

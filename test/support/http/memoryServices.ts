@@ -224,7 +224,7 @@ export function createMemoryServices() {
     previewSponsorship: recorded('previewSponsorship', () => ({
       sponsored: true,
       code: 'SPONSORED',
-      message: 'Would be sponsored up to 1 wei.',
+      message: 'Would be sponsored up to 0.000000000000000001 ETH.',
       policyId: undefined,
       policies: [],
     })),

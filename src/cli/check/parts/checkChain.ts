@@ -124,7 +124,12 @@ async function dataFee(node: NodeClient, definition: ChainDefinition): Promise<F
   return asFinding(
     () => requireDataFee(node, definition),
     (text) => report.fault(text, 'correct facts.dataFee, or name the right preset'),
-    () => report.ok(`the chain charges for data as ${kind} says`),
+    () =>
+      report.ok(
+        kind === 'none'
+          ? 'the chain charges no data fee'
+          : `the data fee of the chain is that of ${kind}`,
+      ),
   )
 }
 
