@@ -51,6 +51,8 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('administration by the 
       await page.keyboard.press('g')
       await page.keyboard.press('k')
       await page.getByRole('heading', { name: 'Apps and keys' }).waitFor()
+      await page.locator('td[data-name="Tank"]').getByText('no spending').waitFor()
+      await page.locator('td[data-name="Last used"]').getByText('never').waitFor()
       await expectFine('apps')
       await button('New app').click()
       await page.getByLabel('Name').fill('Shop')

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import type { Locator, Page } from 'playwright-core'
 import { Webhook } from 'standardwebhooks'
 import { privateKeyToAccount } from 'viem/accounts'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -37,6 +39,13 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the owner of an app'),
   const button = (name: string | RegExp) => page.getByRole('button', { name })
 
   const sendByViem = (seed: string) => sponsoredByViem(purser().info, seed)
+
+  /** The lines of the file that the button CSV saves. */
+  const savedCsv = async (within: Page | Locator = page): Promise<readonly string[]> => {
+    const saved = page.waitForEvent('download')
+    await within.getByRole('button', { name: 'CSV' }).click()
+    return (await readFile(await (await saved).path(), 'utf8')).trimEnd().split('\r\n')
+  }
 
   beforeAll(async () => {
     page = opened().page
@@ -84,6 +93,19 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the owner of an app'),
       await page.keyboard.press('[')
       await received.getByText('0', { exact: true }).waitFor()
     })
+  })
+
+  test('spending compares months, by app and by day, and is saved for a spreadsheet', async () => {
+    await page.keyboard.press('g')
+    await page.keyboard.press('$')
+    await page.getByRole('heading', { name: 'Spending' }).waitFor()
+    await page.locator('tbody tr', { hasText: 'development' }).getByText('$').first().waitFor()
+    await page.locator('tr.is-total').getByText('Total').waitFor()
+    await expectFine('spending')
+    await page.getByRole('link', { name: 'By day' }).click()
+    await page.locator('tbody tr', { hasText: new Date().toISOString().slice(0, 10) }).waitFor()
+    await expectFine('spending-day')
+    expect((await savedCsv())[0]).toMatch(/^day,app,/)
   })
 
   describe('policies', () => {
@@ -295,7 +317,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the owner of an app'),
       await page.getByRole('heading', { name: 'Overview' }).waitFor()
       await page.keyboard.press('g')
       await page.keyboard.press('w')
-      await appears('No webhook approves')
+      await appears('No approval webhook')
       await expectFine('webhooks-empty')
       await button('New webhook').click()
       await page.locator('input[name=url]').fill(hook.url())
@@ -341,14 +363,16 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the owner of an app'),
       expect(page.url()).toBe(open)
     })
 
-    test('its calls are listed with what it said; one that fails is left alone, and that is said', async () => {
+    test('its calls are listed with what it said; one that fails is paused, and that is said', async () => {
       expect((await sponsorWith({ order: 7 })).sponsorship.sponsored).toBe(true)
       await page.locator('.panel tbody').getByText('approved').waitFor({ timeout: 15_000 })
       hook.answer = { status: 500, body: '{}' }
       for (let failure = 0; failure < 5; failure += 1)
         expect((await sponsorWith({ order: failure })).sponsorship.sponsored).toBe(false)
-      await page.locator('.panel-head').getByText('left alone').waitFor({ timeout: 15_000 })
+      await page.locator('.panel-head').getByText('paused').waitFor({ timeout: 15_000 })
       await expectFine('webhook-circuit')
+      const rows = await savedCsv(page.locator('.panel'))
+      expect(rows.filter((row) => row.includes(',http_status,'))).toHaveLength(5)
     })
 
     test('a new secret is made and shown once, and a webhook is turned off and deleted', async () => {
@@ -359,12 +383,12 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the owner of an app'),
       await button('Turn on').waitFor()
       await button('Delete…').click()
       await button('Delete it').click()
-      await appears('No webhook approves')
+      await appears('No approval webhook')
     })
 
     test('events are sent, listed with their attempts, and sent again', async () => {
       await page.getByRole('link', { name: 'Events' }).click()
-      await appears('Events go nowhere')
+      await appears('No subscription')
       await expectFine('events-empty')
       await button('New subscription').click()
       await page.locator('input[name=url]').fill(hook.url().replace('/approve', '/events'))
@@ -380,6 +404,8 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the owner of an app'),
         hook.calls.filter(({ body }) => body.includes('user_operation.included'))
       expect(ofEvent()).toHaveLength(1)
       await expectFine('events')
+      const rows = await savedCsv(page.locator('.panel'))
+      expect(rows.filter((row) => row.includes('user_operation.included'))).toHaveLength(1)
       await row.getByRole('button', { name: /Send again/ }).click()
       await until(async () => ofEvent().length === 2)
       expect(ofEvent()[0]?.headers['webhook-id']).toBe(ofEvent()[1]?.headers['webhook-id'])
@@ -387,7 +413,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the owner of an app'),
       await page.keyboard.press('Escape')
       await page.locator('.panel').waitFor({ state: 'detached' })
       await page.keyboard.press('1')
-      await appears('No webhook approves')
+      await appears('No approval webhook')
       await page.keyboard.press('2')
       await page.locator('tbody tr').waitFor()
       await page.keyboard.press('j')

@@ -121,6 +121,10 @@ describe('a service whose administration has a port of its own', () => {
     })
     expect(accepted.status).toBe(200)
     expect(await answer('user', 'list')).toContain('dev@example.com')
+    // The link leads to the listener of the administration.
+    const elsewhere = commandsOn(folder, { ...environment, PURSER_ADMIN_LISTEN: '127.0.0.1:7001' })
+    const offered = await elsewhere.answer('user', 'password', 'dev@example.com')
+    expect(offered).toContain('at http://localhost:7001/console/setup#')
     await answer('user', 'disable', 'dev@example.com')
     expect(await commands.refusal('user', 'disable', 'first@example.com')).toContain('the last')
     const made = await answer(

@@ -55,7 +55,7 @@ export function Approvals({ app, openId, head }: ListProps) {
         <ApprovalPanel key={webhook.webhookId} app={app} webhook={webhook} {...acts} />
       )}
       empty={
-        <Empty title="No webhook approves">
+        <Empty title="No approval webhook">
           <p>
             Before it sponsors, Purser asks your server: does this user have a subscription, has the
             cart been paid? It answers 2xx with <code>{'{"arePoliciesVerified": true}'}</code>, or

@@ -47,7 +47,7 @@ export function Events({ app, openId, head }: ListProps) {
         <EventPanel key={subscription.id} app={app} subscription={subscription} {...acts} />
       )}
       empty={
-        <Empty title="Events go nowhere">
+        <Empty title="No subscription">
           <p>
             An operation was included, a tank runs low: a subscription sends such events to your
             server, signed, and again until it takes them.

@@ -46,9 +46,10 @@ type Shown = {
 /** Says how to accept an invitation, by the address under which browsers reach the administration. */
 function showInvitation(
   { invitation: { expiresAt }, token }: Shown,
-  { adminUrl, publicUrl }: Config,
+  { adminUrl, publicUrl, adminListen, port }: Config,
 ): void {
-  const site = (adminUrl ?? publicUrl ?? 'http://localhost:4337').replace(/\/$/, '')
+  const local = `http://localhost:${adminListen?.port ?? port}`
+  const site = (adminUrl ?? publicUrl ?? local).replace(/\/$/, '')
   console.log(`token      ${token}\nexpires    ${new Date(expiresAt).toISOString()}`)
   console.log(
     `The token is not shown again. It sets a password once, at ${site}/console/setup#${token}`,
