@@ -92,7 +92,7 @@ describe('every answer is as the OpenAPI document says', () => {
     const app = await ask('POST', '/apps', {}, { name: ' shop ' })
     expect(app.name).toBe('shop')
     const ids = { appId: app.id }
-    expect((await ask('GET', '/apps', {})).items).toContainEqual(app)
+    expect((await ask('GET', '/apps', {})).items).toContainEqual({ ...app, lastUsedAt: null })
     expect(await ask('GET', '/apps/{appId}', ids)).toEqual(app)
     await ask('PATCH', '/apps/{appId}', ids, { name: 'store' })
     const abi = { items: ['error Gone()'] }
@@ -125,6 +125,13 @@ describe('every answer is as the OpenAPI document says', () => {
     const origins = { allowedOrigins: ['https://dapp.example'], allowedIps: null }
     const changed = await ask('PATCH', '/apps/{appId}/keys/{keyId}', keyIds, origins)
     expect(changed).toEqual({ ...made.key, ...origins })
+    const usedAt = '2026-03-01T10:20:00.000Z'
+    const used = database().updateTable('keys').set({ last_used_at: new Date(usedAt) })
+    await used.where('id', '=', made.key.id).execute()
+    const listed: readonly { id: string; lastUsedAt: string | null }[] = (
+      await ask('GET', '/apps', {})
+    ).items
+    expect(listed.find(({ id }) => id === app.id)?.lastUsedAt).toBe(usedAt)
     const next = await ask('POST', '/apps/{appId}/keys/{keyId}/rotate', keyIds, {
       overlapSeconds: 60,
     })
