@@ -59,6 +59,7 @@ function columnsOf(
     {
       name: 'Tank',
       shown: 'wide',
+      isNumber: true,
       cell: ({ id }) => tanks && <TankState tanks={tanks.filter(({ appId }) => appId === id)} />,
     },
     {
