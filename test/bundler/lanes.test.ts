@@ -146,7 +146,10 @@ describe('an executor with several bundles in flight', () => {
         {},
       )
       const { maxFeePerGas, maxPriorityFeePerGas } = fast
-      const more = { maxFeePerGas: maxFeePerGas * 4n, maxPriorityFeePerGas: maxPriorityFeePerGas * 2n }
+      const more = {
+        maxFeePerGas: maxFeePerGas * 4n,
+        maxPriorityFeePerGas: maxPriorityFeePerGas * 2n,
+      }
       const hashes = [await admit(more), await admit(advice.standard)]
       await chain.round()
       expect(await states(hashes)).toEqual(['bundled', 'bundled'])
