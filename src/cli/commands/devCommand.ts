@@ -37,7 +37,9 @@ and in another terminal: purser demo (npm run demo in a clone)
 }
 
 /** The code of this contract package is loaded only where it is asked for. */
-const biconomyContracts = () => import('../devnet/biconomyContracts.js')
+function biconomyContracts() {
+  return import('../devnet/biconomyContracts.js')
+}
 
 async function placeAccounts({ devChain }: RunningService): Promise<void> {
   if (devChain === undefined) throw new Error('purser dev always has a development chain')
