@@ -126,7 +126,9 @@ describe('every answer is as the OpenAPI document says', () => {
     const changed = await ask('PATCH', '/apps/{appId}/keys/{keyId}', keyIds, origins)
     expect(changed).toEqual({ ...made.key, ...origins })
     const usedAt = '2026-03-01T10:20:00.000Z'
-    const used = database().updateTable('keys').set({ last_used_at: new Date(usedAt) })
+    const used = database()
+      .updateTable('keys')
+      .set({ last_used_at: new Date(usedAt) })
     await used.where('id', '=', made.key.id).execute()
     const listed: readonly { id: string; lastUsedAt: string | null }[] = (
       await ask('GET', '/apps', {})
