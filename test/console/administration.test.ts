@@ -67,7 +67,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('administration by the 
       await page.getByLabel('a second').fill('50')
       await expectFine('key-new')
       await button('Create the key').click()
-      const link = await shown('URL on chain')
+      const link = await shown('URL on')
       expect(await chainIdBy(link)).toMatchObject({ result: '0x7a69' })
       await expectFine('key-shown')
       // A secret is not lost by a key that was pressed too early.
@@ -83,7 +83,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('administration by the 
       await button('Rotate').click()
       await expectFine('key-rotate')
       await button('Create the new key').click()
-      const link = await shown('URL on chain')
+      const link = await shown('URL on')
       await button('I saved it').click()
       await page.locator('tbody').getByRole('timer').waitFor()
       expect(await page.locator('tbody').getByRole('timer').textContent()).toMatch(

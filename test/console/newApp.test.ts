@@ -113,7 +113,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('a new app, by keyboard
     await heading('Apps and keys')
     await press('Arcade')
     await heading('Arcade')
-    await press('Write a policy')
+    await press('New policy')
     await heading('New policy')
     expect(await page.getByLabel('Applies to').locator('option:checked').textContent()).toBe(
       'Arcade',
