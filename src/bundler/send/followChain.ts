@@ -8,7 +8,13 @@ import type { BundlingContext } from '../bundlingContext.js'
 import { balanceAlert } from '../executorStatus.js'
 import { executorFees } from '../feeCeiling.js'
 import { indexBlocks } from '../settle/indexBlocks.js'
-import { type ChainView, type Followed, followBundles, lanesOf, viewChain } from './followBundles.js'
+import {
+  type ChainView,
+  type Followed,
+  followBundles,
+  lanesOf,
+  viewChain,
+} from './followBundles.js'
 import { missingNonces } from './lanes.js'
 import { refillExecutors, sendTransfer } from './refillExecutors.js'
 import { returnSurpluses } from './returnSurpluses.js'

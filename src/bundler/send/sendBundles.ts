@@ -102,10 +102,7 @@ export async function sendBundles(
 }
 
 /** Lanes of the executors that may send: those with enough money and no transaction that is blocked. */
-async function sendingLanes(
-  context: BundlingContext,
-  followed: Followed,
-): Promise<SendingLane[]> {
+async function sendingLanes(context: BundlingContext, followed: Followed): Promise<SendingLane[]> {
   const { definition, signers, pending } = context
   const { states, blocked } = followed
   const open = await lanesOf(context, followed)
