@@ -12,8 +12,9 @@ type Waiting<Item, Result> = {
 
 /**
  * A batcher whose items share a `commit` when they come at the same time: in one turn of the event loop, or while a
- * commit runs. At most `maxItems` are committed together, in the order in which they came. When a commit of several throws, each is tried by itself, so that one
- * that cannot be committed harms no other; but with UnavailableError all fail without another try.
+ * commit runs. At most `maxItems` are committed together, in the order in which they came. When a commit of several
+ * throws, each is tried by itself, so that one that cannot be committed harms no other; but with UnavailableError all
+ * fail without another try.
  */
 export function createBatcher<Item, Result>(
   commit: (items: readonly Item[]) => Promise<readonly Result[]>,

@@ -73,7 +73,7 @@ const MAX_LOOK_UPS = 256
 const MAX_GROUP = 64
 
 export function createMempool(context: MempoolContext): Mempool {
-  const { definition, heads, metrics, logger, database } = context
+  const { definition, database, heads, logger, metrics } = context
   const { chainId } = definition
   const rules = ruleSettings(definition)
   const announce = createAnnouncer(context)
