@@ -55,8 +55,7 @@ type PlacedInclusion = Included & { readonly bundleId: bigint | undefined; reado
 
 /**
  * Marks operations as included, whatever their state was, and keeps their outcomes. Returns the hashes that were not known as included before and that
- * reputations count. Operations are locked only when all inclusions are placed, so that two that settle the same do not
- * wait for each other.
+ * reputations count.
  */
 export async function putInclusions(
   trx: Transaction,
@@ -64,30 +63,29 @@ export async function putInclusions(
   included: readonly PlacedInclusion[],
 ): Promise<Hex[]> {
   if (included.length === 0) return []
+  const { rows } = await sql<{ user_op_hash: Hex; inserted: boolean }>`
+    insert into inclusions (chain_id, user_op_hash, entry_point, sender, nonce, paymaster, success,
+      actual_gas_cost, actual_gas_used, reason, transaction_hash, block_number, block_hash,
+      first_log, log_index, block_time)
+    select ${chainId}, user_op_hash, entry_point, sender, nonce, paymaster, success,
+      actual_gas_cost, actual_gas_used, reason, transaction_hash, block_number, block_hash,
+      first_log, log_index, to_timestamp(block_time)
+    from jsonb_to_recordset(${toJson(included.map(toRow))}::jsonb) as r(user_op_hash text,
+      entry_point text, sender text, nonce numeric, paymaster text, success boolean,
+      actual_gas_cost numeric, actual_gas_used numeric, reason text, transaction_hash text,
+      block_number bigint, block_hash text, first_log integer, log_index integer, block_time float8)
+    on conflict (chain_id, user_op_hash) do update set success = excluded.success,
+      actual_gas_cost = excluded.actual_gas_cost, actual_gas_used = excluded.actual_gas_used,
+      reason = excluded.reason, transaction_hash = excluded.transaction_hash,
+      block_number = excluded.block_number, block_hash = excluded.block_hash,
+      first_log = excluded.first_log, log_index = excluded.log_index,
+      block_time = excluded.block_time
+    returning user_op_hash, xmax = 0 as inserted`.execute(trx)
   const hashes = included.map(({ outcome }) => outcome.userOpHash)
   const bundleIds = included.map(({ bundleId }) => bundleId ?? null)
-  const { rows } = await sql<{ hash: Hex; ends: boolean; counts: boolean }>`with placed as (
-      insert into inclusions (chain_id, user_op_hash, entry_point, sender, nonce, paymaster, success,
-        actual_gas_cost, actual_gas_used, reason, transaction_hash, block_number, block_hash,
-        first_log, log_index, block_time)
-      select ${chainId}, user_op_hash, entry_point, sender, nonce, paymaster, success,
-        actual_gas_cost, actual_gas_used, reason, transaction_hash, block_number, block_hash,
-        first_log, log_index, to_timestamp(block_time)
-      from jsonb_to_recordset(${toJson(included.map(toRow))}::jsonb) as r(user_op_hash text,
-        entry_point text, sender text, nonce numeric, paymaster text, success boolean,
-        actual_gas_cost numeric, actual_gas_used numeric, reason text, transaction_hash text,
-        block_number bigint, block_hash text, first_log integer, log_index integer,
-        block_time float8)
-      on conflict (chain_id, user_op_hash) do update set success = excluded.success,
-        actual_gas_cost = excluded.actual_gas_cost, actual_gas_used = excluded.actual_gas_used,
-        reason = excluded.reason, transaction_hash = excluded.transaction_hash,
-        block_number = excluded.block_number, block_hash = excluded.block_hash,
-        first_log = excluded.first_log, log_index = excluded.log_index,
-        block_time = excluded.block_time
-      returning user_op_hash, xmax = 0 as inserted
-    ), before as (
-      select hash, state, counted from operations where chain_id = ${chainId}
-        and hash = any((select array_agg(user_op_hash) from placed)::text[]) order by hash for no key update
+  const before = await sql<{ hash: Hex; ends: boolean; counts: boolean }>`with before as (
+      select hash, state, counted from operations
+      where chain_id = ${chainId} and hash = any(${hashes}::text[]) order by hash for no key update
     ), changed as (
       update operations o set state = 'included', reason_code = null, reason = null,
         bundle_id = i.bundle_id, updated_at = now()
@@ -95,15 +93,17 @@ export async function putInclusions(
         on i.hash = before.hash
       where o.chain_id = ${chainId} and o.hash = before.hash
     )
-    select hash, state <> 'included' as ends, inserted and counted <> '{}' as counts
-    from before join placed on user_op_hash = hash`.execute(trx)
+    select hash, state <> 'included' as ends, counted <> '{}' as counts from before`.execute(trx)
   // An inclusion found twice, by the index and by a request for its receipt, is announced once.
   await emitOperationEvents(
     trx,
     chainId,
-    rows.filter(({ ends }) => ends).map(({ hash }) => hash),
+    before.rows.filter(({ ends }) => ends).map(({ hash }) => hash),
   )
-  return rows.filter(({ counts }) => counts).map(({ hash }) => hash)
+  const inserted = new Set(rows.flatMap((row) => (row.inserted ? [row.user_op_hash] : [])))
+  return before.rows
+    .filter(({ hash, counts }) => counts && inserted.has(hash))
+    .map(({ hash }) => hash)
 }
 
 /** Marks included operations because of which a bundle of ours cost more than it was paid. A reorg forgets it. */
