@@ -395,6 +395,16 @@ export type Schema = {
     ip: string | null
     agent: string | null
   }
+  shares: {
+    id: Generated<string>
+    token_hash: Buffer
+    account_id: string
+    app_id: string
+    chain_id: bigint
+    user_op_hash: Hex
+    created_at: Generated<Date>
+    expires_at: Date
+  }
   sign_in_attempts: {
     subject: Buffer
     failures: number

@@ -26,6 +26,7 @@ type Table =
   | 'keys'
   | 'policies'
   | 'sessions'
+  | 'shares'
   | 'tanks'
   | 'users'
   | 'webhooks'

@@ -17,6 +17,7 @@ export type OperationDetail = AnswerOf<'GET /operations/{chainId}/{userOpHash}'>
 export type Advice = AnswerOf<'GET /operations/{chainId}/{userOpHash}/advice'>
 export type Waterfall = AnswerOf<'GET /operations/{chainId}/{userOpHash}/waterfall'>
 export type Replayed = AnswerOf<'GET /operations/{chainId}/{userOpHash}/replay'>
+export type Share = ItemOf<AnswerOf<'GET /shares'>>
 export type Call = NonNullable<OperationDetail['calls']>[number]
 export type Simulation = AnswerOf<'POST /apps/{appId}/simulate'>
 export type TimelineEntry = OperationDetail['timeline'][number]

@@ -200,6 +200,21 @@ create table invitations (
 create index invitations_account on invitations (account_id);
 create index invitations_email on invitations (email);
 
+-- Links to the page of one operation, for readers without an account.
+create table shares (
+  id uuid primary key default gen_random_uuid(),
+  token_hash bytea not null unique,
+  account_id uuid not null references accounts,
+  app_id uuid not null references apps,
+  chain_id bigint not null,
+  user_op_hash text not null,
+  created_at timestamptz not null default now(),
+  expires_at timestamptz not null
+);
+create index shares_account on shares (account_id);
+create index shares_app on shares (app_id);
+create index shares_end on shares (expires_at);
+
 create table sign_in_attempts (
   subject bytea primary key, -- SHA-256 of an e-mail address, or of one and the network of the caller
   failures integer not null,

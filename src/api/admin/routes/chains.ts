@@ -41,6 +41,7 @@ function encodeBundle(row: ListedBundle) {
 export const chainRoutes = [
   route('GET /chains', {
     summary: 'The served chains: EntryPoints, addresses, head and fees',
+    isShared: true,
     who: 'either',
     role: 'viewer',
     answer: listOf(
@@ -65,11 +66,12 @@ export const chainRoutes = [
         coming: z.object({ fork: z.string(), at: time }).nullable(),
       }),
     ),
-    async run({ context }) {
+    async run({ context, caller: { share } }) {
       const { chains: states } = await context.readiness({ chainId: undefined, role: 'api' })
       return {
-        items: [...context.chains.values()].map(
-          ({ chainId: id, name, explorerUrl, coin, entryPoints }) => {
+        items: [...context.chains.values()]
+          .filter(({ chainId }) => share === undefined || chainId === share.chainId)
+          .map(({ chainId: id, name, explorerUrl, coin, entryPoints }) => {
             const {
               head = null,
               headAge = null,
