@@ -57,6 +57,8 @@ export type ChainServices = AppFees &
     balanceChanges(holder: Address, assets: SimulatedAssets): Promise<readonly BalanceChange[]>
     /** What repeats the mined transaction of a bundle of ours; undefined where that cannot be had. Throws CannotSimulateError. */
     witness(transactionHash: Hex): Promise<WitnessedRun | undefined>
+    /** The time of the newest block that no reorganisation undoes and that the ledger knows; undefined = none yet. */
+    finalTime(): Promise<Date | undefined>
     readonly follow: OperationNews['follow']
     readonly followSender: SenderNews['followSender']
     /** Present only where the operator allows `debug_bundler_*`. */

@@ -142,6 +142,7 @@ export type Schema = {
     valid_until: bigint
     policy_id: string | null
     details: Generated<unknown>
+    native_price: bigint | null
     reservation_id: bigint | null
     created_at: Generated<Date>
   }
@@ -411,6 +412,16 @@ export type Schema = {
     failed_at: Date
     locked_until: Date | null
     trusted_until: Date | null
+  }
+  statements: {
+    id: Generated<string>
+    app_id: string
+    from_time: Date
+    until_time: Date
+    content: string
+    signature: Buffer
+    public_key: Buffer
+    created_at: Generated<Date>
   }
   surpluses: {
     chain_id: bigint

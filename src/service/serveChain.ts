@@ -13,7 +13,7 @@ import {
 } from '../bundler/operationViews.js'
 import type { StateOverride } from '../chain/ethCall.js'
 import { adviseFees, type FeeAdvice } from '../chain/fees.js'
-import { getTransactionReceipt } from '../chain/nodeReads.js'
+import { getBlock, getTransactionReceipt } from '../chain/nodeReads.js'
 import type { Database } from '../db/database.js'
 import type { Draft } from '../erc4337/draft.js'
 import type { EntryPoint } from '../erc4337/entryPoint.js'
@@ -27,6 +27,7 @@ import { createMempool, type Mempool } from '../mempool/createMempool.js'
 import { type AppFees, createAppFees } from '../paymaster/appFees.js'
 import { createTokenPaymaster } from '../paymaster/createTokenPaymaster.js'
 import { explainRevert } from '../paymaster/explainRevert.js'
+import { followedBlocks } from '../records/books.js'
 import { configuredPrices, type PriceSource, parseUsd } from '../paymaster/policy/price.js'
 import { createPrices, createTokenPrices } from '../paymaster/prices/createPrices.js'
 import { createSponsor } from '../paymaster/sponsor.js'
@@ -137,6 +138,7 @@ export function serveChain(
     tokens: createTokenPaymaster({ ...paymaster, engine, prices: tokenRates }),
     tokenPrices: createTokenPrices(tokenRates, definition.tokens),
     previewSponsorship: sponsor.preview,
+    finalTime: () => finalTimeOn(chain, database),
   }
 }
 
@@ -230,6 +232,16 @@ function witnessOn(chain: OpenChain, database: Database): ChainServices['witness
     witnesses.record({ hash, appId: undefined }, () => witness)
     return witness
   }
+}
+
+async function finalTimeOn(
+  { node, definition: { chainId, finalityDepth } }: OpenChain,
+  database: Database,
+): Promise<Date | undefined> {
+  const [newest] = await followedBlocks(database, chainId, 1)
+  const final = newest && newest.number - BigInt(finalityDepth)
+  const block = final === undefined || final < 0n ? undefined : await getBlock(node, final)
+  return block && new Date(block.timestamp * 1_000)
 }
 
 /** Hears of each sponsorship. */

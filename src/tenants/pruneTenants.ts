@@ -15,6 +15,7 @@ const records = [
   'decisions',
   'webhook_calls',
   'token_payments',
+  'statements',
 ] as const
 
 /** Deletes at most `limit` rows whose time has come. @returns the number of them */

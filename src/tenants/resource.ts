@@ -27,6 +27,7 @@ type Table =
   | 'policies'
   | 'sessions'
   | 'shares'
+  | 'statements'
   | 'tanks'
   | 'users'
   | 'webhooks'

@@ -29,6 +29,7 @@ import { rehearsalRoutes } from './routes/rehearsals.js'
 import { replayRoutes } from './routes/replays.js'
 import { refusalRoutes } from './routes/refusals.js'
 import { shareRoutes, sharingRoutes } from './routes/shares.js'
+import { statementRoutes } from './routes/statements.js'
 import { tankRoutes } from './routes/tanks.js'
 import { tokenRoutes } from './routes/tokens.js'
 import { waterfallRoutes } from './routes/waterfall.js'
@@ -75,4 +76,5 @@ export const routes: readonly Route<AdminContext>[] = [
   ...abiRoutes,
   ...sharingRoutes,
   ...shareRoutes,
+  ...statementRoutes,
 ]

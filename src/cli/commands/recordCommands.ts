@@ -14,6 +14,7 @@ import { findOperationOwner } from '../../records/operations.js'
 import { audited, findBrokenAudit } from '../../tenants/audit.js'
 import { commandActor } from '../commandActor.js'
 import { onStore } from '../onStore.js'
+import { statementRoutes } from '../../api/admin/routes/statements.js'
 import { defineRoutes } from '../routeCommands.js'
 import { printReplay } from '../printReplay.js'
 import { explanationLines } from './explainCommand.js'
@@ -85,6 +86,20 @@ function parseChain(text: string | undefined): number {
 function parseHash(text: string): Hex {
   if (/^0x[0-9a-fA-F]{64}$/.test(text)) return text.toLowerCase() as Hex
   throw new ConfigError('The hash must be 0x and 64 hex digits.')
+}
+
+/** `purser statement list|show` */
+export function defineStatementCommand(statement: Command): void {
+  type Shown = AdminAnswer<'GET /statements/{statementId}'>
+  defineRoutes(statement, statementRoutes, {
+    commands: {
+      show: {
+        print: ({ csv }: Shown) => {
+          process.stdout.write(csv)
+        },
+      },
+    },
+  })
 }
 
 /** `purser share list|revoke` */

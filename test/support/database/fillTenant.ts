@@ -100,7 +100,20 @@ export async function fillTenant(db: Database, tenant: Tenant): Promise<TenantOb
     .returning('id')
     .executeTakeFirstOrThrow()
   await inTransaction(db, (trx) => emitEvent(trx, app_id, 'tank.low', { tankId: tank.id }))
+  const statement = await db
+    .insertInto('statements')
+    .values({
+      app_id,
+      from_time: new Date(0),
+      until_time: new Date(1_000),
+      content: '{"lines":[]}',
+      signature: secret,
+      public_key: secret,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
   return {
+    statementId: statement.id,
     accountId: tenant.accountId,
     appId: app_id,
     keyId: key.id,

@@ -123,6 +123,7 @@ export function createMemoryServices() {
     })),
     balanceChanges: recorded('balanceChanges', () => []),
     witness: recorded('witness', () => undefined),
+    finalTime: recorded('finalTime', () => new Date()),
     byHash: recorded('byHash', (hash) => {
       const found = operations.get(hash)
       if (found === undefined) return undefined
