@@ -37,8 +37,8 @@ export type ChainServices = AppFees &
     readonly name: string
     /** Where people look at its transactions. */
     readonly explorerUrl: string | undefined
-    /** The symbol of its coin, and USD for one of it where the operator configures a price. */
-    readonly coin: { readonly symbol: string; readonly usd: string | undefined }
+    /** The symbol of its coin, and USD for one of it where the operator configures a price or its sources. */
+    readonly coin: { readonly symbol: string; usd(): Promise<string | undefined> }
     /** By lower-case address, the preferred one first. Never empty. */
     readonly entryPoints: ReadonlyMap<Address, EntryPoint>
     /** undefined = unknown. */

@@ -28,8 +28,15 @@ import { type AppFees, createAppFees } from '../paymaster/appFees.js'
 import { createTokenPaymaster } from '../paymaster/createTokenPaymaster.js'
 import { explainRevert } from '../paymaster/explainRevert.js'
 import { followedBlocks } from '../records/books.js'
-import { configuredPrices, type PriceSource, parseUsd } from '../paymaster/policy/price.js'
+import {
+  configuredPrices,
+  formatUsd,
+  type NativePrice,
+  type PriceSource,
+  parseUsd,
+} from '../paymaster/policy/price.js'
 import { createPrices, createTokenPrices } from '../paymaster/prices/createPrices.js'
+import { createUsdPrice } from '../paymaster/prices/usdPrice.js'
 import { createSponsor } from '../paymaster/sponsor.js'
 import type { SponsoredStep } from '../paymaster/sponsorship.js'
 import { complete, withSignature } from '../paymaster/sponsoredDraft.js'
@@ -68,6 +75,9 @@ export function serveChain(
     maxAge: PRICE_SECONDS,
     now: () => Math.max(heads.current().timestamp, unixNow()),
   })
+  const usdPrice = createUsdPrice(tokenRates, definition.usdPrice, () =>
+    nativeUsdOf(config)(chainId),
+  )
   const paymaster = {
     database,
     masterKey,
@@ -81,7 +91,7 @@ export function serveChain(
     terms: {
       ...defaultTerms,
       maxDuration: config.maxSponsorshipSeconds,
-      prices: nativeUsdOf(config),
+      prices: usdPrice,
       rulesEnd: () => chain.engine.coming()?.activation,
     },
   }
@@ -108,7 +118,7 @@ export function serveChain(
     chainId,
     name: definition.name,
     explorerUrl: definition.explorerUrl,
-    coin: { symbol: definition.nativeCoin, usd: config.nativePrices[String(chainId)] },
+    coin: { symbol: definition.nativeCoin, usd: async () => usdTextOf(await usdPrice()) },
     sizes,
     news: {
       ended: (hashes) => {
@@ -273,6 +283,10 @@ function timedAdmission(
 /** @param begin Unix milliseconds */
 function observeStage(metrics: ChainMetrics, stage: 'sponsor' | 'send', begin: number): void {
   metrics.observe('purser_operation_stage_seconds', { stage }, (Date.now() - begin) / 1_000)
+}
+
+function usdTextOf(price: NativePrice | undefined): string | undefined {
+  return price && formatUsd(price.microUsd).replace(' USD', '')
 }
 
 /** The configured USD prices of native tokens. */

@@ -4,7 +4,14 @@ import { inTransaction } from '../db/inTransaction.js'
 import { FAILURE_SECONDS } from './people/signIn.js'
 
 /** Tables with rows of an app that are its own settings and go with it, each before those that it refers to. */
-const settings = ['shares', 'policies', 'webhooks', 'event_subscriptions', 'events', 'keys'] as const
+const settings = [
+  'shares',
+  'policies',
+  'webhooks',
+  'event_subscriptions',
+  'events',
+  'keys',
+] as const
 /** Tables with rows that outlive an app: money, and the records of what became of it. */
 const records = [
   'tanks',

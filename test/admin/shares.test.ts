@@ -61,8 +61,9 @@ describe('a link to an operation', () => {
       if (status !== 403) seen.push(`${method} ${named} ${status}`)
     }
     expect(seen).toEqual([])
-    expect(routes.filter(({ isShared }) => isShared).map(({ method, path }) => `${method} ${path}`))
-      .toMatchInlineSnapshot(`
+    expect(
+      routes.filter(({ isShared }) => isShared).map(({ method, path }) => `${method} ${path}`),
+    ).toMatchInlineSnapshot(`
         [
           "GET /operations/{chainId}/{userOpHash}",
           "GET /operations/{chainId}/{userOpHash}/advice",
@@ -114,7 +115,8 @@ describe('a link to an operation', () => {
     const { rows } = await sql<{ after: object; account_id: string }>`select after, account_id
       from audit_log where action = 'share.create' and object_id = ${share.id}`.execute(database())
     expect(rows).toMatchObject([{ account_id: one().accountId, after: { id: share.id } }])
-    const all = await sql`select row_to_json(s)::text || coalesce((select string_agg(a.after::text, '')
+    const all =
+      await sql`select row_to_json(s)::text || coalesce((select string_agg(a.after::text, '')
       from audit_log a), '') as text from shares s`.execute(database())
     expect(JSON.stringify(all.rows)).not.toContain(token.slice(3))
   })

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import type { Json } from '../support/http/jsonRpc.js'
 import { devAccount, receiptOf } from '../support/service/devAccount.js'
 import { useRunningPurser } from '../support/service/usePurser.js'
 import { chromiumPath, seriousFindings } from './browser.js'
@@ -7,7 +8,7 @@ import { type Console, consoleTitle, useConsole } from './useConsole.js'
 const purser = useRunningPurser()
 const opened = useConsole()
 
-describe.skipIf(chromiumPath === undefined)(consoleTitle('a link to an operation'), () => {
+describe.skipIf(chromiumPath === undefined)(consoleTitle('links and statements'), () => {
   let page: Console['page']
   let link: string
 
@@ -59,5 +60,33 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('a link to an operation
     await reader.getByText('This link shows nothing').waitFor({ timeout: 20_000 })
     await context.close()
     expect(opened().complaints).toEqual([])
+  })
+
+  test('a month that is not over cannot be signed; a range that is over makes a page to print', async () => {
+    const { info } = purser()
+    await page.goto(`${info.url}/console/spending`)
+    await page.getByRole('button', { name: /^Sign \d/ }).click({ timeout: 20_000 })
+    await page.getByRole('button', { name: 'Sign it' }).click()
+    await page.getByRole('alert').getByText('not final yet').waitFor({ timeout: 20_000 })
+    await opened().expectFine('statement-early')
+    await page.keyboard.press('Escape')
+    await page.locator('dialog').waitFor({ state: 'detached' })
+    const at = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()
+    const headers = { authToken: info.authToken, 'content-type': 'application/json' }
+    const { items } = (await (await fetch(`${info.url}/admin/v1/apps`, { headers })).json()) as Json
+    const made = await fetch(`${info.url}/admin/v1/apps/${items[0].id}/statements`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ from: at(90), until: at(60) }),
+    })
+    expect(made.status).toBe(201)
+    await page.reload()
+    await page.getByRole('region', { name: 'Statements' }).locator('tbody a').click()
+    await page.getByText('Nothing was spent in this range').waitFor({ timeout: 20_000 })
+    await opened().expectFine('statement')
+    await page.emulateMedia({ media: 'print' })
+    expect(await page.locator('.rail').isVisible()).toBe(false)
+    expect(await page.getByRole('heading', { name: 'Statement' }).isVisible()).toBe(true)
+    await page.emulateMedia({ media: 'screen' })
   })
 })

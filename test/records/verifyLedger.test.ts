@@ -288,7 +288,8 @@ describe('a statement', () => {
       return { operations, cost: BigInt(cost), charge: BigInt(cost) + BigInt(rebate) }
     }
     const ofTanks = accounts.filter(
-      ({ kind, holder }) => kind === 'charges' && [...tanks.values()].some((t) => t.address === holder),
+      ({ kind, holder }) =>
+        kind === 'charges' && [...tanks.values()].some((t) => t.address === holder),
     )
     const own = await sumOf(appId)
     expect(own.charge).toBe(ofTanks.reduce((sum, { derived = 0n }) => sum + derived, 0n))

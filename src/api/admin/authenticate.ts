@@ -168,8 +168,7 @@ async function byShare(
   const { chainId = share.chainId, userOpHash = share.userOpHash } = c.req.param() as Partial<
     Record<string, string>
   >
-  const isIts =
-    Number(chainId) === share.chainId && userOpHash.toLowerCase() === share.userOpHash
+  const isIts = Number(chainId) === share.chainId && userOpHash.toLowerCase() === share.userOpHash
   if (!isShared || !isIts) throw new ForbiddenError('more than a link to one operation')
   const actor = { kind: 'token', id: share.id, ip, requestId } as const
   return { accountId: share.accountId, actor, user: undefined, share }

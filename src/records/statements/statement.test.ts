@@ -28,7 +28,10 @@ describe('a statement', () => {
         for (const name of ['operations', 'failed', 'cost', 'rebate', 'unpriced'] as const)
           for (const total of totals) {
             const own = written.filter(({ chainId }: typeof total) => chainId === total.chainId)
-            const sum = own.reduce((all: bigint, each: typeof total) => all + BigInt(each[name]), 0n)
+            const sum = own.reduce(
+              (all: bigint, each: typeof total) => all + BigInt(each[name]),
+              0n,
+            )
             expect(BigInt(total[name])).toBe(sum)
           }
         const usd = (list: readonly { usd: string }[]) =>

@@ -75,13 +75,22 @@ export async function makeContent(
       ) w
     group by 1, 2, 3 order by 1, 2 nulls first, 3 limit ${MOST_LINES + 1}`.execute(db)
   if (rows.length > MOST_LINES) return 'tooLong'
-  return { content: contentOf(range, rows.map((row) => ({ ...row, chainId: Number(row.chainId) }))) }
+  return {
+    content: contentOf(
+      range,
+      rows.map((row) => ({ ...row, chainId: Number(row.chainId) })),
+    ),
+  }
 }
 
 /** The statements of an account, or of all, without their content, the newest first. */
 export async function listStatements(
   db: Database,
-  { accountId, limit, before }: {
+  {
+    accountId,
+    limit,
+    before,
+  }: {
     readonly accountId: string | undefined
     readonly limit: number
     readonly before: string | undefined
@@ -93,7 +102,13 @@ export async function listStatements(
     before === undefined
       ? sql`true`
       : sql`(s.created_at, s.id) < (select created_at, id from statements where id = ${before})`
-  const { rows } = await sql<{ id: string; appId: string; from: Date; until: Date; createdAt: Date }>`
+  const { rows } = await sql<{
+    id: string
+    appId: string
+    from: Date
+    until: Date
+    createdAt: Date
+  }>`
     select s.id, s.app_id as "appId", s.from_time as from, s.until_time as until,
       s.created_at as "createdAt"
     from statements s join apps a on a.id = s.app_id

@@ -66,7 +66,7 @@ export function createMemoryServices() {
     chainId: memoryChainId,
     name: 'Memory',
     explorerUrl: undefined,
-    coin: { symbol: 'ETH', usd: '3000' },
+    coin: { symbol: 'ETH', usd: async () => '3000' },
     entryPoints: new Map(
       (['0.6', '0.7', '0.8', '0.9'] as const).map((version) => {
         const entryPoint = entryPointNamed(version)

@@ -82,8 +82,8 @@ export function Share({ chainId, hash }: ShareProps) {
           }}
         >
           <p>
-            People with the link see the history, the calls, the run and the costs of this operation.
-            They see no keys, webhooks, names or other operations.
+            People with the link see the history, the calls, the run and the costs of this
+            operation. They see no keys, webhooks, names or other operations.
           </p>
           <Field label="Ends">
             <select name="days">

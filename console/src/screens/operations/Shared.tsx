@@ -24,7 +24,8 @@ export function Shared() {
       <div class="card">
         <header class="panel-head">
           <h1>
-            {data !== undefined && <State name={stateOf(data)} />} <code>{shortOf(hash ?? '')}</code>
+            {data !== undefined && <State name={stateOf(data)} />}{' '}
+            <code>{shortOf(hash ?? '')}</code>
           </h1>
         </header>
         <div class="panel-body">

@@ -213,9 +213,7 @@ export const operationRoutes = [
         calls: describeCalls(whole.callData, dictionaryOf(abi, 'function')) ?? null,
         attribution: readAttribution(whole.callData)?.attribution ?? null,
         timeline: timelineOf(record, dictionaryOf(abi, 'error')).map((entry) =>
-          caller.share !== undefined && entry.kind === 'received'
-            ? { ...entry, ...noKey }
-            : entry,
+          caller.share !== undefined && entry.kind === 'received' ? { ...entry, ...noKey } : entry,
         ),
         explanation: trouble === null ? null : (explain(trouble) ?? null),
       }

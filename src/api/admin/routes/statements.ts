@@ -25,7 +25,10 @@ function requireKept({ keptSince }: AdminContext, from: Date, until: Date): void
     throw new InvalidFieldError('from', 'must be before `until`, at most 366 days')
   const kept = keptSince()
   if (from < kept)
-    throw new InvalidFieldError('from', `must not be before ${kept.toISOString()}: older records were deleted`)
+    throw new InvalidFieldError(
+      'from',
+      `must not be before ${kept.toISOString()}: older records were deleted`,
+    )
 }
 
 /** Throws ConflictError while a reorganisation can still change a block before `until`. */
