@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, hkdfSync, sign, verify } from 'node:crypto'
-import { csvOf } from '../../base/csvOf.js'
+import { csvOf } from './csvOf.js'
 
 /** Sponsored operations of an app with the same chain, policy and approving webhooks. Amounts in wei. */
 export type StatementLine = {
@@ -93,12 +93,12 @@ export function statementCsv(content: string): string {
 }
 
 /** The DER of an Ed25519 private key (RFC 8410), up to the 32 bytes of its seed. */
-const KEY_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
+const keyPrefix = Buffer.from('302e020100300506032b657004220420', 'hex')
 
 /** What signs with the key that the instance derives from its master key; the public key is DER (SPKI). */
 export function createStatementSigner(masterKey: Buffer) {
   const seed = Buffer.from(hkdfSync('sha256', masterKey, '', 'purser statements', 32))
-  const der = Buffer.concat([KEY_PREFIX, seed])
+  const der = Buffer.concat([keyPrefix, seed])
   const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
   const publicKey = createPublicKey(key).export({ format: 'der', type: 'spki' })
   return (content: string) => ({ signature: sign(null, Buffer.from(content), key), publicKey })

@@ -1,11 +1,9 @@
-import { sql } from 'kysely'
 import { z } from 'zod'
 import { findOperationOwner } from '../../../records/operations.js'
-import { generateShareToken, hashCredential } from '../../../tenants/credential.js'
-import { deleteRow, insertRow, listRows } from '../../../tenants/resource.js'
+import { deleteRow } from '../../../tenants/resource.js'
 import { route } from '../../../tenants/route.js'
 import { done, listOf } from '../../../tenants/schemas.js'
-import { share, shares } from '../../../tenants/shares.js'
+import { createShare, listShares, ofAccount, share, shares } from '../../../tenants/shares.js'
 
 /** Days for which a link works. */
 const MOST_DAYS = 30
@@ -28,25 +26,10 @@ export const sharingRoutes = [
       const owner = await findOperationOwner(context.database, chainId, userOpHash)
       const isStranger = caller.accountId !== undefined && owner?.accountId !== caller.accountId
       if (owner === undefined || isStranger) return undefined
-      const token = generateShareToken()
-      const made = await change((audit) =>
-        insertRow(audit, shares, {
-          account_id: owner.accountId,
-          app_id: owner.appId,
-          chain_id: BigInt(chainId),
-          user_op_hash: userOpHash,
-          token_hash: hashCredential(token),
-          expires_at: sql`now() + make_interval(days => ${days})`,
-        }),
-      )
-      return made && { share: made, token }
+      return change((audit) => createShare(audit, { ...owner, chainId, userOpHash }, days))
     },
   }),
 ]
-
-function ofCaller(accountId: string | undefined) {
-  return accountId === undefined ? {} : { account_id: accountId }
-}
 
 export const shareRoutes = [
   route('GET /shares', {
@@ -55,8 +38,7 @@ export const shareRoutes = [
     who: 'either',
     role: 'viewer',
     answer: listOf(share),
-    run: ({ context, accountId }) =>
-      listRows(context.database, shares, { ...ofCaller(accountId), expires_at: sql`> now()` }),
+    run: ({ context, accountId }) => listShares(context.database, accountId),
   }),
   route('DELETE /shares/{shareId}', {
     command: 'revoke',
@@ -65,6 +47,6 @@ export const shareRoutes = [
     role: 'admin',
     answer: done,
     run: ({ change, accountId, params }) =>
-      change((audit) => deleteRow(audit, shares, { id: params.shareId, ...ofCaller(accountId) })),
+      change((audit) => deleteRow(audit, shares, { id: params.shareId, ...ofAccount(accountId) })),
   }),
 ]
