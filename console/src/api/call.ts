@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { shareToken } from './share.js'
+import { isReader, shareToken } from './share.js'
 import { adminUrl } from './site.js'
 
 /** A request that was not answered as it should be. */
@@ -71,7 +71,7 @@ export async function callText(
   const requestId = response.headers.get('x-request-id') ?? undefined
   const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
   const retryAfter = Number.isFinite(seconds) ? seconds * 1_000 : undefined
-  if (response.status === 401 && !path.startsWith('/session')) onSessionEnded.peek()()
+  if (response.status === 401 && !isReader && !path.startsWith('/session')) onSessionEnded.peek()()
   throw new Trouble(response.status, messageOf(text), requestId, retryAfter)
 }
 
