@@ -18,7 +18,12 @@ import { useWorld } from '../support/world.js'
 /* The ledger against the chain, by logs and receipts alone: tanks of four versions, credit, rebates, a reorg. */
 
 const versions = ['0.6', '0.7', '0.8', '0.9'] as const
-const world = useWorld({ versions, definition: { finalityDepth: 40 } })
+const CHAIN_ID = 51_234
+const world = useWorld({
+  versions,
+  definition: { finalityDepth: 40, chainId: CHAIN_ID },
+  config: { nativePrices: { [CHAIN_ID]: '3000.5' } },
+})
 const tanks = new Map<string, Tank>()
 let shared: Tank
 let apps: { readonly shared: string; readonly native: string }
@@ -284,7 +289,14 @@ describe('a statement', () => {
       const { totals, lines } = JSON.parse(made.content)
       expect(totals).toHaveLength(1)
       expect(lines.length).toBeGreaterThan(0)
-      const [{ operations, cost, rebate }] = totals
+      const [{ operations, cost, rebate, usd, unpriced }] = totals
+      expect(unpriced).toBe('0')
+      // Each operation is rounded to the nearest millionth.
+      const exact = (BigInt(cost) * 3_000_500_000n) / 10n ** 18n
+      const off = BigInt(usd.replace('.', '')) - exact
+      expect(off * 2n).toBeLessThanOrEqual(BigInt(operations) + 2n)
+      expect(off * 2n).toBeGreaterThanOrEqual(-BigInt(operations) - 2n)
+      expect(exact).toBeGreaterThan(0n)
       return { operations, cost: BigInt(cost), charge: BigInt(cost) + BigInt(rebate) }
     }
     const ofTanks = accounts.filter(
