@@ -73,36 +73,38 @@ function Content({ statement }: { readonly statement: SignedStatement }) {
         </Fact>
         <Fact name="Made">{momentOf(statement.createdAt)}</Fact>
       </Facts>
-      <div class="list">
-        <table>
-          <thead>
-            <tr>
-              <th>Chain</th>
-              <th>Policy</th>
-              <th>Approved by</th>
-              <th class="number">Operations</th>
-              <th class="number">Cost</th>
-              <th class="number">USD</th>
-            </tr>
-          </thead>
-          <tbody>
-            {lines.map((line) => (
-              <tr key={`${line.chainId} ${line.policyId} ${line.webhookIds.join()}`}>
-                <td>{chainName(line.chainId)}</td>
-                <td>{policyName(line.policyId)}</td>
-                <td>{line.webhookIds.map(hookName).join(', ') || 'no webhook'}</td>
-                <Numbers chainId={line.chainId} amounts={line} />
+      {lines.length > 0 && (
+        <div class="list">
+          <table>
+            <thead>
+              <tr>
+                <th>Chain</th>
+                <th>Policy</th>
+                <th>Approved by</th>
+                <th class="number">Operations</th>
+                <th class="number">Cost</th>
+                <th class="number">USD</th>
               </tr>
-            ))}
-            {totals.map((total) => (
-              <tr key={total.chainId}>
-                <th colSpan={3}>Total of {chainName(total.chainId)}</th>
-                <Numbers chainId={total.chainId} amounts={total} />
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+            </thead>
+            <tbody>
+              {lines.map((line) => (
+                <tr key={`${line.chainId} ${line.policyId} ${line.webhookIds.join()}`}>
+                  <td>{chainName(line.chainId)}</td>
+                  <td>{policyName(line.policyId)}</td>
+                  <td>{line.webhookIds.map(hookName).join(', ') || 'no webhook'}</td>
+                  <Numbers chainId={line.chainId} amounts={line} />
+                </tr>
+              ))}
+              {totals.map((total) => (
+                <tr key={total.chainId}>
+                  <th colSpan={3}>Total of {chainName(total.chainId)}</th>
+                  <Numbers chainId={total.chainId} amounts={total} />
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
       {totals.length === 0 && <p>Nothing was spent in this range.</p>}
       {totals.some(({ unpriced }) => unpriced !== '0') && (
         <p class="muted">
