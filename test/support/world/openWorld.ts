@@ -64,6 +64,7 @@ function definitionOf(
     name: 'test',
     rpcUrls: [anvil.nodeUrl],
     headsUrl: undefined,
+    usdPrice: undefined,
     entryPoints: Object.entries(deployed.entryPoints).map(([version, address]) => ({
       version: version as EntryPoint['version'],
       address,
