@@ -12,6 +12,8 @@ export const features: Readonly<Record<string, string>> = {
   'simulation/replayBundle': 'a mined bundle is run again, and says what each operation did',
   'simulation/replayWitness': 'a run is repeated from what it read, without a node',
   'records/replay': 'an operation is run again when its chain is gone',
+  'admin/shares': 'a link shows one operation to readers without an account, and nothing else',
+  'admin/statements': 'statements are signed, and read again with the same bytes',
   'evm/storedVectors': 'our EVM against stored answers of anvil',
   'evm/entryPoint': 'each EntryPoint runs on our EVM as on anvil',
   'erc4337/hashOnChain': 'operation hashes',

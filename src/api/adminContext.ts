@@ -59,6 +59,10 @@ export type AdminContext = Pick<
   rehearse(chainId: number, question: RehearsalQuestion): Promise<Rehearsal | undefined>
   readonly overview: Overviews
   readonly feeds: Feeds
+  /** See `createStatementSigner`. */
+  signStatement(content: string): { readonly signature: Buffer; readonly publicKey: Buffer }
+  /** The time since when no record of a sponsorship was deleted. */
+  keptSince(): Date
   /** The amounts that an app's operations paid in tokens on the chains that are served. */
   tokenBooks(appId: string): Promise<readonly TokenBook[]>
 }

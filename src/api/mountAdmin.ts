@@ -31,6 +31,8 @@ export function mountAdmin(context: AdminContext): Mount {
       const path = ADMIN_PATH + route.path.replace(/\{(\w+)\}/g, ':$1')
       app.on(route.method, path, async (c) => {
         c.header('cache-control', 'no-store')
+        c.header('referrer-policy', 'no-referrer')
+        c.header('x-robots-tag', 'noindex')
         const response = await answer(c, route, context, shared)
         countRequest(shared.metrics, `${route.method} ${route.path}`, response.status)
         return response
@@ -57,7 +59,8 @@ async function answer(
       context,
       visitor: visitorOf(c),
       cookie: cookieOf(c, context.adminUrl),
-      simulate: (appId, run) => shared.gate.simulate(appId, 'eth_sendUserOperation', run),
+      simulate: (appId, run) =>
+        shared.gate.simulate(caller.share?.id ?? appId, 'eth_sendUserOperation', run),
       logger: shared.logger,
       connection: connectionOf(c, route, context, caller),
     })

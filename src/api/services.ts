@@ -37,8 +37,8 @@ export type ChainServices = AppFees &
     readonly name: string
     /** Where people look at its transactions. */
     readonly explorerUrl: string | undefined
-    /** The symbol of its coin, and USD for one of it where the operator configures a price. */
-    readonly coin: { readonly symbol: string; readonly usd: string | undefined }
+    /** The symbol of its coin, and USD for one of it where the operator configures a price or its sources. */
+    readonly coin: { readonly symbol: string; usd(): Promise<string | undefined> }
     /** By lower-case address, the preferred one first. Never empty. */
     readonly entryPoints: ReadonlyMap<Address, EntryPoint>
     /** undefined = unknown. */
@@ -57,6 +57,8 @@ export type ChainServices = AppFees &
     balanceChanges(holder: Address, assets: SimulatedAssets): Promise<readonly BalanceChange[]>
     /** What repeats the mined transaction of a bundle of ours; undefined where that cannot be had. Throws CannotSimulateError. */
     witness(transactionHash: Hex): Promise<WitnessedRun | undefined>
+    /** The time of the newest block that no reorganisation undoes and that the ledger knows; undefined = none yet. */
+    finalTime(): Promise<Date | undefined>
     readonly follow: OperationNews['follow']
     readonly followSender: SenderNews['followSender']
     /** Present only where the operator allows `debug_bundler_*`. */

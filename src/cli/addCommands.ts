@@ -64,6 +64,14 @@ const entries: Readonly<Record<string, Entry>> = {
     description: 'accepted operations and their history',
     load: async () => (await import('./commands/recordCommands.js')).defineOperationCommand,
   },
+  statement: {
+    description: 'signed statements of what apps spent',
+    load: async () => (await import('./commands/recordCommands.js')).defineStatementCommand,
+  },
+  share: {
+    description: 'links that show one operation to readers without an account',
+    load: async () => (await import('./commands/recordCommands.js')).defineShareCommand,
+  },
   webhook: {
     description: 'webhooks that approve sponsorships',
     load: async () => (await import('./commands/webhookCommands.js')).defineWebhookCommand,

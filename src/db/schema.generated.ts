@@ -142,6 +142,7 @@ export type Schema = {
     valid_until: bigint
     policy_id: string | null
     details: Generated<unknown>
+    native_price: bigint | null
     reservation_id: bigint | null
     created_at: Generated<Date>
   }
@@ -395,12 +396,32 @@ export type Schema = {
     ip: string | null
     agent: string | null
   }
+  shares: {
+    id: Generated<string>
+    token_hash: Buffer
+    account_id: string
+    app_id: string
+    chain_id: bigint
+    user_op_hash: Hex
+    created_at: Generated<Date>
+    expires_at: Date
+  }
   sign_in_attempts: {
     subject: Buffer
     failures: number
     failed_at: Date
     locked_until: Date | null
     trusted_until: Date | null
+  }
+  statements: {
+    id: Generated<string>
+    app_id: string
+    from_time: Date
+    until_time: Date
+    content: string
+    signature: Buffer
+    public_key: Buffer
+    created_at: Generated<Date>
   }
   surpluses: {
     chain_id: bigint

@@ -13,7 +13,7 @@ import {
 } from '../bundler/operationViews.js'
 import type { StateOverride } from '../chain/ethCall.js'
 import { adviseFees, type FeeAdvice } from '../chain/fees.js'
-import { getTransactionReceipt } from '../chain/nodeReads.js'
+import { getBlock, getTransactionReceipt } from '../chain/nodeReads.js'
 import type { Database } from '../db/database.js'
 import type { Draft } from '../erc4337/draft.js'
 import type { EntryPoint } from '../erc4337/entryPoint.js'
@@ -27,8 +27,16 @@ import { createMempool, type Mempool } from '../mempool/createMempool.js'
 import { type AppFees, createAppFees } from '../paymaster/appFees.js'
 import { createTokenPaymaster } from '../paymaster/createTokenPaymaster.js'
 import { explainRevert } from '../paymaster/explainRevert.js'
-import { configuredPrices, type PriceSource, parseUsd } from '../paymaster/policy/price.js'
+import { followedBlocks } from '../records/books.js'
+import {
+  configuredPrices,
+  formatUsd,
+  type NativePrice,
+  type PriceSource,
+  parseUsd,
+} from '../paymaster/policy/price.js'
 import { createPrices, createTokenPrices } from '../paymaster/prices/createPrices.js'
+import { createUsdPrice } from '../paymaster/prices/usdPrice.js'
 import { createSponsor } from '../paymaster/sponsor.js'
 import type { SponsoredStep } from '../paymaster/sponsorship.js'
 import { complete, withSignature } from '../paymaster/sponsoredDraft.js'
@@ -48,10 +56,14 @@ type OwnServices = Omit<ChainServices, 'admit' | 'debug' | 'reads'> &
     readonly sizes: ExpectedSizes
   }
 
-/** The services of an open chain that answer the API, except those of its bundler and its reads. */
+/**
+ * The services of an open chain that answer the API, except those of its bundler and its reads.
+ * @param wakeBundler as in MempoolContext
+ */
 export function serveChain(
   chain: OpenChain,
   { config, client, approver, traces, database, masterKey }: ChainParts,
+  wakeBundler?: () => boolean,
 ): OwnServices {
   const { definition, entryPoints, node, heads, engine, metrics, logger } = chain
   const { chainId } = definition
@@ -59,7 +71,7 @@ export function serveChain(
   const fees = () => adviseFees(node, heads.current(), definition)
   const dataPrice = () => dataPriceAt(node, definition.dataFee, heads.current())
   const estimateOnChain = estimatesOf(chain, { sizes, fees, dataPrice })
-  const mempool = createMempool({ ...chain, database, sizes })
+  const mempool = createMempool({ ...chain, database, sizes, ...(wakeBundler && { wakeBundler }) })
   const tokenRates = createPrices({
     node,
     client,
@@ -67,6 +79,9 @@ export function serveChain(
     maxAge: PRICE_SECONDS,
     now: () => Math.max(heads.current().timestamp, unixNow()),
   })
+  const usdPrice = createUsdPrice(tokenRates, definition.usdPrice, () =>
+    nativeUsdOf(config)(chainId),
+  )
   const paymaster = {
     database,
     masterKey,
@@ -80,7 +95,7 @@ export function serveChain(
     terms: {
       ...defaultTerms,
       maxDuration: config.maxSponsorshipSeconds,
-      prices: nativeUsdOf(config),
+      prices: usdPrice,
       rulesEnd: () => chain.engine.coming()?.activation,
     },
   }
@@ -107,7 +122,7 @@ export function serveChain(
     chainId,
     name: definition.name,
     explorerUrl: definition.explorerUrl,
-    coin: { symbol: definition.nativeCoin, usd: config.nativePrices[String(chainId)] },
+    coin: { symbol: definition.nativeCoin, usd: async () => usdTextOf(await usdPrice()) },
     sizes,
     news: {
       ended: (hashes) => {
@@ -137,6 +152,7 @@ export function serveChain(
     tokens: createTokenPaymaster({ ...paymaster, engine, prices: tokenRates }),
     tokenPrices: createTokenPrices(tokenRates, definition.tokens),
     previewSponsorship: sponsor.preview,
+    finalTime: () => finalTimeOn(chain, database),
   }
 }
 
@@ -232,6 +248,16 @@ function witnessOn(chain: OpenChain, database: Database): ChainServices['witness
   }
 }
 
+async function finalTimeOn(
+  { node, definition: { chainId, finalityDepth } }: OpenChain,
+  database: Database,
+): Promise<Date | undefined> {
+  const [newest] = await followedBlocks(database, chainId, 1)
+  const final = newest && newest.number - BigInt(finalityDepth)
+  const block = final === undefined || final < 0n ? undefined : await getBlock(node, final)
+  return block && new Date(block.timestamp * 1_000)
+}
+
 /** Hears of each sponsorship. */
 function timedSponsorship(
   { metrics, definition: { chainId } }: OpenChain,
@@ -261,6 +287,10 @@ function timedAdmission(
 /** @param begin Unix milliseconds */
 function observeStage(metrics: ChainMetrics, stage: 'sponsor' | 'send', begin: number): void {
   metrics.observe('purser_operation_stage_seconds', { stage }, (Date.now() - begin) / 1_000)
+}
+
+function usdTextOf(price: NativePrice | undefined): string | undefined {
+  return price && formatUsd(price.microUsd).replace(' USD', '')
 }
 
 /** The configured USD prices of native tokens. */

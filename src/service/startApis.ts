@@ -11,6 +11,7 @@ import { buildVersion } from '../base/version.js'
 import type { Config } from '../config/options.js'
 import type { Feeds } from '../records/createFeeds.js'
 import { createOverviews } from '../records/overview.js'
+import { createStatementSigner } from '../records/statements/statement.js'
 import { findSponsor } from '../tenants/apps.js'
 import { type Authenticator, createAuthenticator } from '../tenants/authenticate.js'
 import { createOperatorCheck } from '../tenants/credential.js'
@@ -135,6 +136,13 @@ function administrationOf(
     rehearse: async (chainId, question) => chains.running.get(chainId)?.rehearse(question),
     overview: createOverviews(database),
     feeds,
+    signStatement: createStatementSigner(masterKey),
+    keptSince: () => {
+      const { retentionDays, maxSponsorshipSeconds } = config
+      // A sponsorship is recorded before its operation is included.
+      const kept = retentionDays * 86_400 - maxSponsorshipSeconds
+      return new Date(Date.now() - Math.max(0, kept) * 1_000)
+    },
     tokenBooks: async (appId) => {
       // Without a chain the books would look complete and not be it.
       for (const chainId of chains.away.keys()) throw new ChainNotStartedError(chainId)

@@ -40,6 +40,14 @@ export function generateLinkToken(): string {
   return `li.${randomText()}`
 }
 
+/** What tokens of links to one operation begin with. */
+export const SHARE_PREFIX = 'sh.'
+
+/** The token of a link that shows one operation. */
+export function generateShareToken(): string {
+  return `${SHARE_PREFIX}${randomText()}`
+}
+
 /** The hash that is stored instead of a key or token; 238 random bits need no slow hash. */
 export function hashCredential(credential: string): Buffer {
   return createHash('sha256').update(credential).digest()

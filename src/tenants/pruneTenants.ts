@@ -4,7 +4,14 @@ import { inTransaction } from '../db/inTransaction.js'
 import { FAILURE_SECONDS } from './people/signIn.js'
 
 /** Tables with rows of an app that are its own settings and go with it, each before those that it refers to. */
-const settings = ['policies', 'webhooks', 'event_subscriptions', 'events', 'keys'] as const
+const settings = [
+  'shares',
+  'policies',
+  'webhooks',
+  'event_subscriptions',
+  'events',
+  'keys',
+] as const
 /** Tables with rows that outlive an app: money, and the records of what became of it. */
 const records = [
   'tanks',
@@ -15,6 +22,7 @@ const records = [
   'decisions',
   'webhook_calls',
   'token_payments',
+  'statements',
 ] as const
 
 /** Deletes at most `limit` rows whose time has come. @returns the number of them */
@@ -43,6 +51,7 @@ function endedBefore(before: Date) {
 export const tenantPruners: readonly Pruner[] = [
   prunerOf('sessions', 'id', () => [sql`expires_at < now()`]),
   prunerOf('invitations', 'id', () => [sql`expires_at < now()`]),
+  prunerOf('shares', 'id', () => [sql`expires_at < now()`]),
   prunerOf('sign_in_attempts', 'subject', () => [
     sql`failed_at < now() - make_interval(secs => ${FAILURE_SECONDS})
       and (trusted_until is null or trusted_until < now())`,

@@ -26,6 +26,8 @@ type Table =
   | 'keys'
   | 'policies'
   | 'sessions'
+  | 'shares'
+  | 'statements'
   | 'tanks'
   | 'users'
   | 'webhooks'

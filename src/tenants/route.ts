@@ -15,9 +15,16 @@ import { paramsOf } from './schemas.js'
 export type Who = 'operator' | 'account' | 'either' | 'user' | 'anybody'
 
 /** The caller of a route, with the role that it needs where it is about an account. */
-export type Needs =
+export type Needs = {
+  /**
+   * Whether the link to an operation also reads it. Parameters of its path are compared with the link; what else it
+   * reads, it restricts by `share` of the caller.
+   */
+  readonly isShared?: true
+} & (
   | { readonly who: 'operator' | 'user' | 'anybody'; readonly role?: never }
   | { readonly who: 'account' | 'either'; readonly role: Role }
+)
 
 type HttpMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
@@ -32,6 +39,8 @@ export type AdminCaller = {
   readonly actor: Actor
   /** undefined = the caller has a token. */
   readonly user: SessionUser | undefined
+  /** The link by which the caller sees one operation and nothing else; absent = none. */
+  readonly share?: { readonly id: string; readonly chainId: number }
 }
 
 /** The app that a path names. */
@@ -144,6 +153,7 @@ type Terms<Context, Name, Caller, Query, Body, Answer, Format> = {
   readonly who?: Caller
   /** Where it is about an account. */
   readonly role?: Role
+  readonly isShared?: true
   /** Absent = 200. */
   readonly status?: 201
   /** `lines`: the answer is NDJSON; `events`: server-sent events. `answer` is what each line or event holds. */

@@ -44,7 +44,11 @@ export const modules = [
   ],
   ['mempool', 'admission, replacement, limits, reputation, the pool in the database', ['pool']],
   ['bundler', 'assemble, sign, send, follow, replace, settle; views of operations', ['outbox']],
-  ['records', 'history, lists, rejected requests, explanations, retention', ['explain', 'replay']],
+  [
+    'records',
+    'history, lists, rejected requests, explanations, retention',
+    ['explain', 'replay', 'statements'],
+  ],
   ['config', 'every option once: flag, environment variable, file key, help', []],
   ['telemetry', 'metrics and traces', ['traces']],
   [

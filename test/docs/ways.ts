@@ -35,11 +35,14 @@ export const ways: Readonly<Record<string, Readonly<Record<string, string>>>> = 
     '--fork-url': 'no, the node is an example; test/lifecycle/fork.test.ts forks another Anvil',
     '"chains": [': 'schema chains, the node is an example',
     '"symbol": "USDC"': 'schema token, the feeds are shortened',
+    '"usdPrice"': 'no, the feed is shortened; src/chain/definition/tokenDefinition.test.ts has one',
     '"sending"': 'no, the relay is an example',
   },
   'docs/operate/console.md': { '"oidc"': 'no, a part of a configuration' },
   'docs/operate/database.md': {
     psql: 'no, needs a server; done by hand with PostgreSQL 15 of Debian 12',
+    'openssl pkeyutl': 'no, needs a statement; done by hand with OpenSSL 3',
+    ledger_entries: 'no, it is SQL; test/records/verifyLedger.test.ts reads the view',
     'purser backup verify':
       'no, needs a running service; test/lifecycle/backupCommands.test.ts runs it',
   },

@@ -2,10 +2,12 @@ import { sql } from 'kysely'
 import { type Address, type Hex, parseEther } from 'viem'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { adviseFees, mostBid } from '../../src/chain/fees.js'
+import { getTransactionReceipts } from '../../src/chain/nodeReads.js'
 import { localSigner } from '../../src/chain/signing/localSigner.js'
 import type { Draft } from '../../src/erc4337/draft.js'
 import { depositTo } from '../../src/paymaster/entryPointDeposit.js'
 import type { Tank } from '../../src/paymaster/tanks.js'
+import { makeContent, sponsoredChains } from '../../src/records/statements/statements.js'
 import { verifyLedger } from '../../src/records/verifyLedger.js'
 import { createApp } from '../support/database/createApp.js'
 import { unsetGas } from '../support/operations/unsetGas.js'
@@ -16,7 +18,12 @@ import { useWorld } from '../support/world.js'
 /* The ledger against the chain, by logs and receipts alone: tanks of four versions, credit, rebates, a reorg. */
 
 const versions = ['0.6', '0.7', '0.8', '0.9'] as const
-const world = useWorld({ versions, definition: { finalityDepth: 40 } })
+const CHAIN_ID = 51_234
+const world = useWorld({
+  versions,
+  definition: { finalityDepth: 40, chainId: CHAIN_ID },
+  config: { nativePrices: { [CHAIN_ID]: '3000.5' } },
+})
 const tanks = new Map<string, Tank>()
 let shared: Tank
 let apps: { readonly shared: string; readonly native: string }
@@ -211,5 +218,105 @@ describe('the ledger', () => {
     await world().tanks.deposit(tank, 5n, localSigner(tankOwnerKey))
     const after = await deposit()
     expect(after).toMatchObject({ entries: 3, derived: after?.stated, first: undefined })
+  })
+})
+
+describe('the entries for accountants', () => {
+  type Balance = {
+    readonly currency: string
+    readonly kind: string
+    readonly account: string
+    readonly holder: string
+    readonly amount: bigint
+  }
+
+  const balances = async (): Promise<readonly Balance[]> => {
+    const { rows } = await sql<Balance>`select currency, kind, account, holder,
+      sum(amount)::numeric(78, 0) as amount from ledger_entries where chain_id = ${world().chainId}
+      group by 1, 2, 3, 4`.execute(world().database)
+    return rows
+  }
+  const balanceOf = (all: readonly Balance[], where: Partial<Balance>): bigint =>
+    all
+      .filter((each) => Object.entries(where).every(([n, value]) => each[n as 'kind'] === value))
+      .reduce((sum, { amount }) => sum + amount, 0n)
+
+  test('sum to zero in each currency, and give the balances that the chain alone gives', async () => {
+    const { database, chainId, chain } = world()
+    const { rows } = await sql<{ entries: bigint; sum: bigint }>`select count(*) as entries,
+      sum(amount)::numeric(78, 0) as sum from ledger_entries where chain_id = ${chainId}
+      group by currency`.execute(database)
+    expect(rows.map(({ sum }) => sum)).toEqual([0n])
+    expect(rows[0]?.entries).toBeGreaterThan(30n)
+    const all = await balances()
+    const { accounts } = await verify(0n)
+    const paid = accounts.filter(({ kind }) => kind === 'charges')
+    expect(paid).toHaveLength(5)
+    for (const { holder, derived } of paid)
+      expect(-balanceOf(all, { kind: 'charge', account: 'tank', holder })).toBe(derived)
+    const credits = accounts.filter(({ kind }) => kind === 'credit')
+    expect(credits).toHaveLength(2)
+    for (const { holder, derived } of credits)
+      expect(balanceOf(all, { account: 'credit', holder })).toBe(derived)
+    const { rows: bundles } = await sql<{ hash: Hex }>`select distinct transaction_hash as hash
+      from bundles where chain_id = ${chainId} and cost is not null`.execute(database)
+    const receipts = await getTransactionReceipts(
+      chain.node,
+      bundles.map(({ hash }) => hash),
+    )
+    const gas = receipts.reduce((sum, r) => sum + r.gasUsed * r.effectiveGasPrice, 0n)
+    expect(receipts.length).toBeGreaterThan(1)
+    expect(balanceOf(all, { account: 'chain' })).toBe(gas)
+    const kept = balanceOf(all, { account: 'executor' })
+    expect(kept).toBe(-balanceOf(all, { kind: 'charge', account: 'tank' }) - gas)
+  })
+})
+
+describe('a statement', () => {
+  const contentFor = (appId: string) =>
+    makeContent(world().database, { appId, from: new Date(0), until: new Date(4e12) })
+
+  test('waits until its blocks are final, then equals the chain after the reorg, twice with the same bytes', async () => {
+    const { appId, database } = world()
+    expect(await contentFor(appId)).toBe('notFinal')
+    await world().anvil.request('anvil_mine', ['0x30'])
+    await world().round()
+    const { accounts } = await verify(0n)
+    const sumOf = async (id: string) => {
+      const made = await contentFor(id)
+      expect(await contentFor(id)).toEqual(made)
+      if (typeof made === 'string') throw new Error(made)
+      const { totals, lines } = JSON.parse(made.content)
+      expect(totals).toHaveLength(1)
+      expect(lines.length).toBeGreaterThan(0)
+      const [{ operations, cost, rebate, usd, unpriced }] = totals
+      expect(unpriced).toBe('0')
+      // Each operation is rounded to the nearest millionth.
+      const exact = (BigInt(cost) * 3_000_500_000n) / 10n ** 18n
+      const off = BigInt(usd.replace('.', '')) - exact
+      expect(off * 2n).toBeLessThanOrEqual(BigInt(operations) + 2n)
+      expect(off * 2n).toBeGreaterThanOrEqual(-BigInt(operations) - 2n)
+      expect(exact).toBeGreaterThan(0n)
+      return { operations, cost: BigInt(cost), charge: BigInt(cost) + BigInt(rebate) }
+    }
+    const ofTanks = accounts.filter(
+      ({ kind, holder }) =>
+        kind === 'charges' && [...tanks.values()].some((t) => t.address === holder),
+    )
+    const own = await sumOf(appId)
+    expect(own.charge).toBe(ofTanks.reduce((sum, { derived = 0n }) => sum + derived, 0n))
+    expect(own.operations).toBe(String(ofTanks.reduce((sum, { entries }) => sum + entries, 0)))
+    for (const [id, credited] of [
+      [apps.shared, parseEther('0.4')],
+      [apps.native, parseEther('0.5')],
+    ] as const) {
+      const credit = accounts.find(({ kind, holder }) => kind === 'credit' && holder === id)
+      expect((await sumOf(id)).cost).toBe(credited - (credit?.derived ?? 0n))
+    }
+    expect(await sponsoredChains(database, { appId, until: new Date(4e12) })).toEqual([
+      world().chainId,
+    ])
+    const nobody = await contentFor(await createApp(database))
+    expect(typeof nobody === 'string' ? nobody : JSON.parse(nobody.content).lines).toEqual([])
   })
 })

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import { isReader, shareToken } from './share.js'
 import { adminUrl } from './site.js'
 
 /** A request that was not answered as it should be. */
@@ -59,6 +60,7 @@ export async function callText(
       // Also without a body: other sites cannot make a browser send this type, so the service asks for it.
       ...(method !== 'GET' && { 'content-type': 'application/json' }),
       ...(account !== undefined && { 'purser-account': account }),
+      ...(shareToken !== undefined && { authorization: `Bearer ${shareToken}` }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
     ...(abort && { signal: abort }),
@@ -69,7 +71,7 @@ export async function callText(
   const requestId = response.headers.get('x-request-id') ?? undefined
   const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
   const retryAfter = Number.isFinite(seconds) ? seconds * 1_000 : undefined
-  if (response.status === 401 && !path.startsWith('/session')) onSessionEnded.peek()()
+  if (response.status === 401 && !isReader && !path.startsWith('/session')) onSessionEnded.peek()()
   throw new Trouble(response.status, messageOf(text), requestId, retryAfter)
 }
 
@@ -77,7 +79,7 @@ async function reach(url: string, request: RequestInit): Promise<Response> {
   const response = await fetch(url, {
     ...request,
     cache: 'no-store',
-    credentials: 'same-origin',
+    credentials: shareToken === undefined ? 'same-origin' : 'omit',
   }).catch(noAnswer)
   isReached.value = true
   return response

@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks'
 import { shortOf, tidyOf } from '../parts/format.js'
 import { accountId } from './call.js'
 import { useQuery } from './query.js'
+import { isReader } from './share.js'
 import type { App, Chain, Page, Tank } from './shapes.js'
 
 const chains = signal<ReadonlyMap<number, Chain>>(new Map())
@@ -13,7 +14,7 @@ const tanks = signal<ReadonlyMap<string, Tank>>(new Map())
 export function useNames(): void {
   const isOfAccount = accountId.value !== undefined
   const chainList = useQuery<Page<Chain>>('/chains').data
-  const appList = useQuery<Page<App>>('/apps').data
+  const appList = useQuery<Page<App>>(isReader ? undefined : '/apps').data
   const tankList = useQuery<Page<Tank>>(isOfAccount ? '/tanks' : undefined).data
   useEffect(() => {
     chains.value = new Map(chainList?.items.map((each) => [each.chainId, each]))

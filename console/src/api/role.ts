@@ -1,5 +1,6 @@
 import { accountId } from './call.js'
 import { session } from './session.js'
+import { isReader } from './share.js'
 import type { SessionAnswer } from './shapes.js'
 
 export type Role = SessionAnswer['memberships'][number]['role']
@@ -11,6 +12,11 @@ export function roleHere(): Role | undefined {
   const { memberships = [], user } = session.value ?? {}
   const membership = memberships.find((each) => each.accountId === accountId.value)
   return membership?.role ?? (user?.isOperator ? 'admin' : undefined)
+}
+
+/** Whether the user may have an operation run again: readers of a link may, for its operation. */
+export function mayRun(): boolean {
+  return isReader || mayAct('developer')
 }
 
 /** Whether the user may do what needs a role. The service decides; the console only does not offer it. */

@@ -24,6 +24,12 @@ export function saveCsv(rows: Rows, name: string): void {
   toast(`Saved ${grouped(rows.length)} rows as ${name}`)
 }
 
+/** Saves a text as it is. */
+export function saveText(text: string, name: string): void {
+  save(new Blob([text]), name)
+  toast(`Saved ${name}`)
+}
+
 /** Saves all pages of a list for a spreadsheet; of a longer one the first 10,000 rows, and says so. */
 export async function saveList(
   path: string,

@@ -2,6 +2,8 @@ import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { Trouble } from '../api/call.js'
 import { loadSession, session } from '../api/session.js'
+import { isReader } from '../api/share.js'
+import { lazy } from '../parts/Lazy.js'
 import { Skeleton } from '../parts/Skeleton.js'
 import { Toasts } from '../parts/Toasts.js'
 import { TroubleBanner } from '../parts/TroubleBanner.js'
@@ -10,10 +12,14 @@ import { Setup } from '../screens/signIn/Setup.js'
 import { SignIn } from '../screens/signIn/SignIn.js'
 import { Frame } from './Frame.js'
 
+const Shared = lazy(async () => (await import('../screens/operations/Shared.js')).Shared)
+
 const trouble = signal<Trouble | undefined>(undefined)
 
 /** Asks who is signed in; what goes wrong is shown. */
 export async function begin(): Promise<void> {
+  // A reader is nobody, whatever session the browser has.
+  if (isReader) return
   try {
     await loadSession()
     trouble.value = undefined
@@ -23,14 +29,19 @@ export async function begin(): Promise<void> {
 }
 
 /** Paths that need nobody to be signed in. */
-export const openPaths = ['sign-in', 'setup']
+const openPaths = ['sign-in', 'setup']
+
+/** Whether a path needs nobody to be signed in. */
+export function isOpen(path: string): boolean {
+  return isReader || openPaths.includes(path)
+}
 
 /** The console: who is signed in, and the screen of the address. */
 export function Shell() {
   const { path, search } = place.value
   useEffect(() => {
     // After signing in, the user returns to this address.
-    if (session.value === null && !openPaths.includes(path))
+    if (session.value === null && !isOpen(path))
       go(
         hrefOf('sign-in', { back: path === '' ? undefined : `${path}${location.search}` }),
         'replace',
@@ -54,6 +65,7 @@ function Content({ path }: { readonly path: string }) {
     )
   if (path === 'sign-in') return <SignIn />
   if (path === 'setup') return <Setup />
+  if (isReader) return <Shared.Content />
   if (!session.value)
     return (
       <main class="gate">

@@ -11,11 +11,12 @@ import type { Role } from '../../base/vocabulary.js'
 import { mayAct } from '../../base/vocabulary.js'
 import { findAccount } from '../../tenants/accounts.js'
 import { type Actor, audited } from '../../tenants/audit.js'
-import { hashCredential } from '../../tenants/credential.js'
+import { hashCredential, SHARE_PREFIX } from '../../tenants/credential.js'
 import { listMemberships } from '../../tenants/people/members.js'
 import { findSessionUser, type SessionUser, type Visitor } from '../../tenants/people/sessions.js'
 import { SESSION_SECONDS } from '../../tenants/people/signIn.js'
 import type { AdminCaller, Needs, SessionCookie } from '../../tenants/route.js'
+import { findShare } from '../../tenants/shares.js'
 import type { AdminContext } from '../adminContext.js'
 import { isKey, operatorActor, requireRole, tokenActor } from '../caller.js'
 import type { Env } from '../createApp.js'
@@ -80,6 +81,7 @@ export async function authenticateAdmin(
     }
   }
   const token = tokenOf(c)
+  if (token?.startsWith(SHARE_PREFIX)) return byShare(c, token, needs, context, gate)
   if (token !== undefined) return byToken(c, token, needs, context, gate)
   if (!cookieNames.some((name) => getCookie(c, name) !== undefined))
     throw new UnauthorizedError('Auth token is required in the header authToken or Authorization')
@@ -144,6 +146,32 @@ async function byToken(
   if ((c.req.header(ACCOUNT_HEADER) ?? accountId) !== accountId) throw new NotFoundError('Account')
   if (role !== undefined) requireRole(owner.role, role)
   return { accountId, actor: tokenActor(owner, token, caller), user: undefined }
+}
+
+/** The reader of one operation by its link, which counts as a key of its own where it is limited. */
+async function byShare(
+  c: Context<Env>,
+  token: string,
+  { isShared }: Needs,
+  { database }: AdminContext,
+  gate: Gate,
+): Promise<AdminCaller> {
+  const { ip, requestId } = c.get('caller')
+  gate.tryCredential(ip, token)
+  const share = isKey(token) ? await findShare(database, hashCredential(token)) : undefined
+  if (share === undefined) {
+    gate.credentialWasWrong(ip)
+    throw new UnauthorizedError('This link is unknown, was withdrawn, or is past its end')
+  }
+  gate.credentialWasRight(token)
+  gate.call(share.id, 'eth_sendUserOperation')
+  const { chainId = share.chainId, userOpHash = share.userOpHash } = c.req.param() as Partial<
+    Record<string, string>
+  >
+  const isIts = Number(chainId) === share.chainId && userOpHash.toLowerCase() === share.userOpHash
+  if (!isShared || !isIts) throw new ForbiddenError('more than a link to one operation')
+  const actor = { kind: 'token', id: share.id, ip, requestId } as const
+  return { accountId: share.accountId, actor, user: undefined, share }
 }
 
 async function bySession(

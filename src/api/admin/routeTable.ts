@@ -28,6 +28,8 @@ import { policyTrialRoutes } from './routes/policyTrials.js'
 import { rehearsalRoutes } from './routes/rehearsals.js'
 import { replayRoutes } from './routes/replays.js'
 import { refusalRoutes } from './routes/refusals.js'
+import { shareRoutes, sharingRoutes } from './routes/shares.js'
+import { statementRoutes } from './routes/statements.js'
 import { tankRoutes } from './routes/tanks.js'
 import { tokenRoutes } from './routes/tokens.js'
 import { waterfallRoutes } from './routes/waterfall.js'
@@ -72,4 +74,7 @@ export const routes: readonly Route<AdminContext>[] = [
   ...replayRoutes,
   ...budgetRoutes,
   ...abiRoutes,
+  ...sharingRoutes,
+  ...shareRoutes,
+  ...statementRoutes,
 ]

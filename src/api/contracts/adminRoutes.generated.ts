@@ -224,4 +224,16 @@ export type AdminRoutes = {
   'GET /apps/{appId}/abi': { request: { params: { 'appId': string } }; answer: { 'items': (string)[] } }
   /** Replace the functions and errors that name the calls of the app, at most 500 */
   'POST /apps/{appId}/abi': { request: { params: { 'appId': string }; body: { 'abi': string } }; answer: { 'items': (string)[] } }
+  /** Make a link that shows this operation without an account; its token is shown once */
+  'POST /operations/{chainId}/{userOpHash}/shares': { request: { params: { 'chainId': number; 'userOpHash': string }; body?: { 'days'?: number | undefined } }; answer: { 'share': { 'id': string; 'appId': string; 'chainId': number; 'userOpHash': string; 'createdAt': string; 'expiresAt': string }; 'token': string } }
+  /** The links to operations that still work, newest first; tokens are not stored */
+  'GET /shares': { request: {  }; answer: { 'items': ({ 'id': string; 'appId': string; 'chainId': number; 'userOpHash': string; 'createdAt': string; 'expiresAt': string })[] } }
+  /** Withdraw a link to an operation, at once */
+  'DELETE /shares/{shareId}': { request: { params: { 'shareId': string } }; answer: { 'done': true } }
+  /** The signed statements of what apps spent, newest first */
+  'GET /statements': { request: { query?: { 'limit'?: number | undefined; 'before'?: string | undefined } }; answer: { 'items': ({ 'id': string; 'appId': string; 'from': string; 'until': string; 'createdAt': string })[]; 'next'?: string | undefined } }
+  /** A statement: its signed text, the same as CSV, the signature and its public key */
+  'GET /statements/{statementId}': { request: { params: { 'statementId': string } }; answer: { 'id': string; 'appId': string; 'from': string; 'until': string; 'createdAt': string; 'content': string; 'csv': string; 'digest': string; 'signature': string; 'publicKey': string } }
+  /** Sign what an app spent on sponsorships between two times of final blocks */
+  'POST /apps/{appId}/statements': { request: { params: { 'appId': string }; body: { 'from': string; 'until': string } }; answer: { 'id': string; 'appId': string; 'from': string; 'until': string; 'createdAt': string } }
 }

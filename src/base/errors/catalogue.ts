@@ -271,7 +271,7 @@ export const refusalCodes = {
   ),
   PRICE_UNAVAILABLE: operator(
     'A budget in USD needs a price that is unavailable.',
-    'Configure `nativePrices`, or fix the price source.',
+    'Configure `nativePrices` or `usdPrice`, or fix the price source.',
   ),
   BUDGET_EXCEEDED: app(
     'A budget of the policy does not cover the operation.',

@@ -6,7 +6,14 @@ import { versions } from '../../erc4337/versionFacts.js'
 import { tankFactoryAddress } from '../contracts/deployments.js'
 import type { KeySource } from '../signing/openSigner.js'
 import type { DeepReadonly } from '../../base/deepReadonly.js'
-import { address, sequencerSchema, toTokenDefinition, tokenSchema } from './tokenDefinition.js'
+import {
+  address,
+  sequencerSchema,
+  toTokenDefinition,
+  toUsdDefinition,
+  tokenSchema,
+  usdPriceSchema,
+} from './tokenDefinition.js'
 
 const text = z.string().min(1)
 const httpUrl = z.url({ protocol: /^https?$/ })
@@ -278,6 +285,8 @@ export const chainSchema = z.strictObject({
   minimumStake: wei.default(10n ** 18n),
   /** Tokens besides the native coin with which gas can be paid. */
   tokens: z.array(tokenSchema).max(50).refine(isDistinct, 'must name a token once').default([]),
+  /** USD for one coin, by sources as tokens have; absent = `nativePrices`, or none. */
+  usdPrice: usdPriceSchema.optional(),
 })
 
 export type ChainInput = z.input<typeof chainSchema>
@@ -322,6 +331,7 @@ export function toChainDefinition(
     treasury: chain.treasury && { ...chain.treasury, key: resolveKey(chain.treasury.key) },
     maxBundleGas: BigInt(facts.maxBundleGas),
     tokens: chain.tokens.map(toTokenDefinition),
+    usdPrice: chain.usdPrice && toUsdDefinition(chain.usdPrice),
     ruleExceptions: chain.ruleExceptions.map(({ until, ...exception }) => ({
       ...exception,
       until: Math.floor(Date.parse(until) / 1_000),

@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest'
-import { tokenSchema, toTokenDefinition } from './tokenDefinition.js'
+import {
+  tokenSchema,
+  toTokenDefinition,
+  toUsdDefinition,
+  usdPriceSchema,
+} from './tokenDefinition.js'
 
 const given = {
   address: '0x00000000000000000000000000000000000000AA',
@@ -67,4 +72,28 @@ test.each([
 ])('refuses %s', (_, change, message) => {
   const parsed = tokenSchema.safeParse({ ...given, ...change })
   expect(parsed.error?.issues.map((issue) => issue.message).join()).toContain(message)
+})
+
+test('USD are priced as a token of six decimals, by feeds of the coin and documents', () => {
+  const feed = { address: `0x${'5F'.repeat(20)}`, heartbeat: 3_600, min: '100' }
+  const http = { url: 'https://prices.example/eth-usd', path: 'data.price' }
+  const usd = toUsdDefinition(
+    usdPriceSchema.parse({ sources: [{ feed }, { http }], minimumSources: 2 }),
+  )
+  expect(usd).toMatchObject({ decimals: 6, minimumSources: 2, maxDeviation: 20_000 })
+  expect(usd.sources).toEqual([
+    {
+      kind: 'feeds',
+      token: undefined,
+      native: { address: `0x${'5f'.repeat(20)}`, heartbeat: 3_600, min: 100n * 10n ** 18n },
+    },
+    { kind: 'http', url: new URL(http.url), path: ['data', 'price'] },
+  ])
+  for (const wrong of [
+    { sources: [] },
+    { sources: [{ feed }], minimumSources: 2 },
+    { sources: [{ fixed: '1' }] },
+    { sources: [{ feeds: { token: feed } }] },
+  ])
+    expect(usdPriceSchema.safeParse(wrong).success).toBe(false)
 })

@@ -27,6 +27,11 @@ const feed = z.strictObject({
   max: price.optional(),
 })
 
+const http = z.strictObject({
+  url: z.url({ protocol: /^https?$/ }),
+  path: z.string().regex(/^[^.]{1,60}(\.[^.]{1,60}){0,9}$/, 'must be names with dots between'),
+})
+
 /** A source of a token's price. Every source gives whole tokens per native coin. */
 const source = z.union(
   [
@@ -35,14 +40,7 @@ const source = z.union(
     /** Both in the same currency; without `native`, `token` is in native coins. */
     z.strictObject({ feeds: z.strictObject({ token: feed, native: feed.optional() }) }),
     /** A JSON document; `path` leads to the number, `data.0.price`. */
-    z.strictObject({
-      http: z.strictObject({
-        url: z.url({ protocol: /^https?$/ }),
-        path: z
-          .string()
-          .regex(/^[^.]{1,60}(\.[^.]{1,60}){0,9}$/, 'must be names with dots between'),
-      }),
-    }),
+    z.strictObject({ http }),
   ],
   'must be {"fixed": …}, {"feeds": …} or {"http": …} as in docs/operate/configuration.md',
 )
@@ -89,6 +87,26 @@ export const tokenSchema = z
     path: ['maxExposure'],
   })
 
+/** The sources of the coin's price in USD: a feed of the coin, or a JSON document with USD for one of it. */
+export const usdPriceSchema = z
+  .strictObject({
+    sources: z
+      .array(
+        z.union(
+          [z.strictObject({ feed }), z.strictObject({ http })],
+          'must be {"feed": …} or {"http": …} as in docs/operate/configuration.md',
+        ),
+      )
+      .min(1)
+      .max(5),
+    minimumSources: z.int().min(1).max(5).default(1),
+    maxDeviation: z.int().min(0).max(500_000).default(20_000),
+  })
+  .refine(({ sources, minimumSources }) => minimumSources <= sources.length, {
+    message: 'must not be more than there are sources',
+    path: ['minimumSources'],
+  })
+
 /** On a layer 2 prices stand still while its sequencer does; they are believed some time after. */
 export const sequencerSchema = z.strictObject({
   address,
@@ -107,12 +125,31 @@ function toUnits(amount: string, decimals: number): bigint {
 
 function toSource(source: z.output<typeof tokenSchema>['sources'][number]) {
   if ('fixed' in source) return { kind: 'fixed' as const, perNative: source.fixed }
-  if ('http' in source) {
-    const { url, path } = source.http
-    return { kind: 'http' as const, url: new URL(url), path: path.split('.') }
-  }
+  if ('http' in source) return toHttp(source.http)
   const { token, native } = source.feeds
-  return { kind: 'feeds' as const, token, native }
+  return { kind: 'feeds' as const, token: token as z.output<typeof feed> | undefined, native }
+}
+
+function toHttp({ url, path }: z.output<typeof http>) {
+  return { kind: 'http' as const, url: new URL(url), path: path.split('.') }
+}
+
+/** The address of what is no contract. */
+export const USD_ADDRESS: Address = '0x0000000000000000000000000000000000000000'
+
+/** USD as a token of 6 decimals, for the price of the coin: its units are millionths. */
+export function toUsdDefinition({ sources, ...agreement }: z.output<typeof usdPriceSchema>) {
+  return {
+    ...agreement,
+    address: USD_ADDRESS,
+    symbol: 'USD',
+    decimals: 6,
+    sources: sources.map((each) =>
+      'http' in each
+        ? toHttp(each.http)
+        : { kind: 'feeds' as const, token: undefined, native: each.feed },
+    ),
+  }
 }
 
 /** Prices are whole units times 10^18, `maxExposure` is in smallest units. */
@@ -130,6 +167,11 @@ export function toTokenDefinition(token: z.output<typeof tokenSchema>) {
 }
 
 export type TokenDefinition = DeepReadonly<ReturnType<typeof toTokenDefinition>>
+/** What is priced in coins: a token, or USD. */
+export type PricedDefinition = Pick<
+  TokenDefinition,
+  'address' | 'symbol' | 'decimals' | 'sources' | 'minimumSources' | 'maxDeviation'
+>
 export type PriceSourceDefinition = DeepReadonly<ReturnType<typeof toSource>>
 export type FeedDefinition = DeepReadonly<z.output<typeof feed>>
 export type SequencerDefinition = DeepReadonly<z.output<typeof sequencerSchema>>

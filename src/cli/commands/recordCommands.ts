@@ -6,6 +6,7 @@ import { auditRoutes } from '../../api/admin/routes/instance.js'
 import { operationRoutes } from '../../api/admin/routes/operations.js'
 import { replayRoutes } from '../../api/admin/routes/replays.js'
 import { refusalRoutes } from '../../api/admin/routes/refusals.js'
+import { shareRoutes, sharingRoutes } from '../../api/admin/routes/shares.js'
 import type { AdminAnswer } from '../../api/contracts/createAdminClient.js'
 import { ConfigError } from '../../base/errors/configError.js'
 import { announceOperations } from '../../mempool/pool/operations.js'
@@ -14,6 +15,7 @@ import { findOperationOwner } from '../../records/operations.js'
 import { audited, findBrokenAudit } from '../../tenants/audit.js'
 import { commandActor } from '../commandActor.js'
 import { onStore } from '../onStore.js'
+import { statementRoutes } from '../../api/admin/routes/statements.js'
 import { defineRoutes } from '../routeCommands.js'
 import { printReplay } from '../printReplay.js'
 import { explanationLines } from './explainCommand.js'
@@ -87,10 +89,30 @@ function parseHash(text: string): Hex {
   throw new ConfigError('The hash must be 0x and 64 hex digits.')
 }
 
-/** `purser operation list|show|replay|cancel` */
+/** `purser statement list|show` */
+export function defineStatementCommand(statement: Command): void {
+  type Shown = AdminAnswer<'GET /statements/{statementId}'>
+  defineRoutes(statement, statementRoutes, {
+    commands: {
+      show: {
+        print: ({ csv }: Shown) => {
+          process.stdout.write(csv)
+        },
+      },
+    },
+  })
+}
+
+/** `purser share list|revoke` */
+export function defineShareCommand(share: Command): void {
+  defineRoutes(share, shareRoutes)
+}
+
+/** `purser operation list|show|replay|share|cancel` */
 export function defineOperationCommand(operation: Command): void {
   type Listed = AdminAnswer<'GET /operations'>['items'][number]
-  defineRoutes(operation, [...operationRoutes, ...replayRoutes], {
+  defineRoutes(operation, [...operationRoutes, ...replayRoutes, ...sharingRoutes], {
+    isOfAccount: false,
     commands: {
       list: {
         row: (each: Listed) => ({

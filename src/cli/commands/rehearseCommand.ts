@@ -13,7 +13,7 @@ import { createMetrics } from '../../telemetry/createMetrics.js'
 import { type Coins, chainOf, coinsOf } from '../chainOf.js'
 import { commandActor } from '../commandActor.js'
 import { createLogger } from '../createLogger.js'
-import { csvOf } from '../csvOf.js'
+import { csvOf } from '../../records/statements/csvOf.js'
 import { onStore } from '../onStore.js'
 import { printTable } from '../printTable.js'
 

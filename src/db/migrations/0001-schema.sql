@@ -200,6 +200,21 @@ create table invitations (
 create index invitations_account on invitations (account_id);
 create index invitations_email on invitations (email);
 
+-- Links to the page of one operation, for readers without an account.
+create table shares (
+  id uuid primary key default gen_random_uuid(),
+  token_hash bytea not null unique,
+  account_id uuid not null references accounts,
+  app_id uuid not null references apps,
+  chain_id bigint not null,
+  user_op_hash text not null,
+  created_at timestamptz not null default now(),
+  expires_at timestamptz not null
+);
+create index shares_account on shares (account_id);
+create index shares_app on shares (app_id);
+create index shares_end on shares (expires_at);
+
 create table sign_in_attempts (
   subject bytea primary key, -- SHA-256 of an e-mail address, or of one and the network of the caller
   failures integer not null,
@@ -359,6 +374,7 @@ create table decisions (
   valid_until bigint not null,
   policy_id uuid,
   details jsonb not null default '{}', -- the numbers behind the decision, for people
+  native_price numeric(78, 0), -- millionths of a USD per 10^18 wei, when it was made; null = unknown
   reservation_id bigint references reservations,
   created_at timestamptz not null default now()
 );
@@ -395,6 +411,19 @@ create table budget_counters (
   settled numeric(78, 0) not null,
   primary key (policy_id, budget, subject, bucket)
 );
+
+-- What an app spent in a range of time, as it was signed.
+create table statements (
+  id uuid primary key default gen_random_uuid(),
+  app_id uuid not null references apps,
+  from_time timestamptz not null,
+  until_time timestamptz not null,
+  content text not null, -- JSON, whose bytes are signed
+  signature bytea not null, -- Ed25519
+  public_key bytea not null,
+  created_at timestamptz not null default now()
+);
+create index statements_app on statements (app_id, created_at);
 
 -- The quote of a decision to take tokens.
 create table token_quotes (
@@ -832,3 +861,68 @@ create table codes (
   used_at timestamptz not null default now() -- at most a day before the newest witness that names it
 );
 create index codes_used on codes (used_at);
+
+-- ---------------------------------------------------------------------------------------------
+-- Views for accountants
+-- ---------------------------------------------------------------------------------------------
+
+-- Amounts that went, or are owed, from one account to another, in smallest units of `currency` (an ERC-20 token, or
+-- the chain's coin). Deposits and withdrawals that others make are on the chain alone.
+create view ledger_movements as
+  -- What the EntryPoint took for an operation, and gave to the sender of its bundle.
+  select i.chain_id, 'coin' as currency, 'charge' as kind, i.user_op_hash as reference,
+    i.block_time as at, i.actual_gas_cost as amount,
+    case when exists (select from tanks t where (t.chain_id, t.entry_point, t.address)
+        = (i.chain_id, i.entry_point, i.paymaster)) then 'tank'
+      when i.paymaster = '0x0000000000000000000000000000000000000000' then 'sender'
+      else 'paymaster' end as from_account,
+    case when i.paymaster = '0x0000000000000000000000000000000000000000' then i.sender
+      else i.paymaster end as from_holder,
+    case when b.id is null then 'others' else 'executor' end as to_account,
+    coalesce(b.executor, '') as to_holder
+  from inclusions i left join bundles b
+    on (b.chain_id, b.transaction_hash) = (i.chain_id, i.transaction_hash) and b.kind = 'operations'
+  union all
+  -- What a mined transaction of ours cost.
+  select chain_id, 'coin', 'gas', transaction_hash, updated_at, cost, 'executor', executor, 'chain', ''
+  from bundles where cost is not null
+  union all
+  -- What a tank paid beyond its share of a bundle is owed to it, and then returned.
+  select s.chain_id, 'coin', 'rebate', s.transaction_hash, r.updated_at, s.amount,
+    'operator', '', 'rebate', s.tank
+  from surpluses s left join bundles r on r.id = s.bundle_id
+  where r.state is distinct from 'included'
+  union all
+  select s.chain_id, 'coin', 'return', s.transaction_hash, r.updated_at, s.amount,
+    'executor', r.executor, 'tank', s.tank
+  from surpluses s join bundles r on r.id = s.bundle_id and r.state = 'included'
+  union all
+  -- What the operator credited an app, and what was taken back.
+  select f.chain_id, 'coin', 'credit', c.reference, c.created_at, c.amount,
+    'outside', f.app_id::text, 'credit', f.app_id::text
+  from credits c join funds f on f.id = c.fund_id
+  union all
+  -- What an operation took from the credit of its app.
+  select r.chain_id, 'coin', 'spent', r.user_op_hash, r.updated_at, c.settled,
+    'credit', f.app_id::text, 'operator', ''
+  from reservations r cross join lateral (
+      select distinct c.policy_id, c.settled from charges c join decisions d on d.id = c.decision_id
+      where c.reservation_id = r.id and d.user_op_hash = r.user_op_hash and c.unit = 'wei'
+    ) c join funds f on f.id = c.policy_id
+  where r.state in ('included', 'settled')
+  union all
+  -- What signed sponsorships may still take.
+  select chain_id, 'coin', 'reserved', id::text, updated_at, max_cost,
+    'available', paymaster, 'reserved', paymaster
+  from reservations where state = 'open'
+  union all
+  select chain_id, token, 'tokens', user_op_hash, booked_at, charged,
+    'sender', sender, 'tokenTank', tank
+  from token_payments;
+
+-- The same in double entry: each movement as two entries, whose sum is zero.
+create view ledger_entries as
+  select m.chain_id, m.currency, m.kind, m.reference, m.at, e.account, e.holder, e.amount
+  from ledger_movements m cross join lateral (values
+    (m.from_account, m.from_holder, -m.amount), (m.to_account, m.to_holder, m.amount)
+  ) as e (account, holder, amount);

@@ -74,10 +74,10 @@ export async function recordSponsorships(
     decision as (
       insert into decisions (id, app_id, chain_id, entry_point, sender, nonce, user_op_hash,
         sponsored, code, message, max_cost, valid_after, valid_until, policy_id, details,
-        reservation_id)
+        native_price, reservation_id)
       select d.id, d.app_id, ${BigInt(payer.chainId)}::bigint, ${payer.entryPoint}, d.sender, d.nonce,
         d.user_op_hash, d.sponsored, d.code, d.message, d.max_cost, d.valid_after, d.valid_until,
-        d.policy_id, d.details, r.id
+        d.policy_id, d.details, d.native_price, r.id
       from unnest(
         ${decisions.map(({ id }) => id)}::uuid[],
         ${decisions.map(({ app_id }) => app_id)}::uuid[],
@@ -91,9 +91,10 @@ export async function recordSponsorships(
         ${decisions.map(({ valid_after }) => valid_after)}::bigint[],
         ${decisions.map(({ valid_until }) => valid_until)}::bigint[],
         ${decisions.map(({ policy_id }) => policy_id ?? null)}::uuid[],
-        ${decisions.map(({ details }) => details ?? '{}')}::jsonb[]
+        ${decisions.map(({ details }) => details ?? '{}')}::jsonb[],
+        ${decisions.map(({ native_price }) => native_price ?? null)}::numeric[]
       ) as d (id, app_id, sender, nonce, user_op_hash, sponsored, code, message, max_cost,
-        valid_after, valid_until, policy_id, details)
+        valid_after, valid_until, policy_id, details, native_price)
       join reservation r using (app_id, sender, nonce)
       returning id, reservation_id
     ),

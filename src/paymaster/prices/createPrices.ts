@@ -3,10 +3,12 @@ import { createRecent } from '../../base/createRecent.js'
 import { TokenPriceError } from '../../base/errors/sponsorshipErrors.js'
 import type { OutboundClient } from '../../base/outbound/guardedRequest.js'
 import type {
+  PricedDefinition,
   PriceSourceDefinition,
   SequencerDefinition,
   TokenDefinition,
 } from '../../chain/definition/tokenDefinition.js'
+import { USD_ADDRESS } from '../../chain/definition/tokenDefinition.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
 import { agree } from './agree.js'
 import { perNativeByFeeds, readDecimals, sequencerTrouble } from './feeds.js'
@@ -30,12 +32,12 @@ export type Prices = {
    * The smallest token units per 10^18 wei, at most `maxAge` seconds old. Throws TokenPriceError
    * when the sources give no price that can be relied on; an older price never takes its place.
    */
-  rate(token: TokenDefinition): Promise<bigint>
+  rate(token: PricedDefinition): Promise<bigint>
   /**
    * The look at the sources that `rate` goes by, also a look that found no price: it is not repeated within `maxAge`
    * seconds. Throws errors of the node.
    */
-  look(token: TokenDefinition): Promise<PriceLook>
+  look(token: PricedDefinition): Promise<PriceLook>
 }
 
 /** The answers of a token's sources at one time, and what follows from them. */
@@ -57,7 +59,8 @@ type Known = { readonly until: number; readonly look: Promise<PriceLook>; isGood
 /** Makes the prices of a chain's tokens, from the sources that each token names. */
 export function createPrices({ node, client, sequencer, maxAge, now }: PricesContext): Prices {
   const known = new Map<Address, Known>()
-  const checked = new Set<Address>()
+  // USD have no contract.
+  const checked = new Set<Address>([USD_ADDRESS])
 
   const ask = (source: PriceSourceDefinition): Promise<PriceOrReason> | PriceOrReason => {
     if (source.kind === 'fixed') return { price: source.perNative }
@@ -66,7 +69,7 @@ export function createPrices({ node, client, sequencer, maxAge, now }: PricesCon
   }
 
   /** An amount in other decimals than the contract's would be wrong by powers of ten. */
-  const decimalsTrouble = async ({ address, decimals }: TokenDefinition) => {
+  const decimalsTrouble = async ({ address, decimals }: PricedDefinition) => {
     if (checked.has(address)) return undefined
     const actual = await readDecimals(node, address)
     if (actual !== decimals)
@@ -75,7 +78,7 @@ export function createPrices({ node, client, sequencer, maxAge, now }: PricesCon
     return undefined
   }
 
-  const find = async (token: TokenDefinition): Promise<PriceLook> => {
+  const find = async (token: PricedDefinition): Promise<PriceLook> => {
     const at = now()
     const wrong = await decimalsTrouble(token)
     if (wrong !== undefined) return { at, rate: { reason: wrong }, sources: [] }
@@ -89,7 +92,7 @@ export function createPrices({ node, client, sequencer, maxAge, now }: PricesCon
     return { at, rate, sources }
   }
 
-  const begin = (token: TokenDefinition): Known => {
+  const begin = (token: PricedDefinition): Known => {
     const look = find(token)
     const begun: Known = { until: performance.now() + maxAge * 1_000, look, isGood: true }
     known.set(token.address, begun)
@@ -104,7 +107,7 @@ export function createPrices({ node, client, sequencer, maxAge, now }: PricesCon
     return begun
   }
 
-  const lastOf = ({ address }: TokenDefinition): Known | undefined => {
+  const lastOf = ({ address }: PricedDefinition): Known | undefined => {
     const last = known.get(address)
     return last !== undefined && last.until > performance.now() ? last : undefined
   }

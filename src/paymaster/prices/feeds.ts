@@ -55,14 +55,14 @@ async function readFeed(
 
 type Feeds = Extract<PriceSourceDefinition, { kind: 'feeds' }>
 
-/** The whole tokens per native coin, 18 decimals, by feeds on the chain. */
+/** The whole tokens per native coin, 18 decimals, by feeds on the chain; a side without a feed counts as one. */
 export async function perNativeByFeeds(
   node: NodeClient,
   { token, native }: Feeds,
   at: number,
 ): Promise<PriceOrReason> {
   const [ofToken, ofNative] = await Promise.all([
-    readFeed(node, token, at),
+    token === undefined ? { price: ONE, updatedAt: at } : readFeed(node, token, at),
     native === undefined ? { price: ONE, updatedAt: at } : readFeed(node, native, at),
   ])
   if (ofToken.price === undefined) return ofToken

@@ -28,13 +28,15 @@ export type Reasons = {
   readonly policyId?: string | undefined
   /** The numbers, as JSON. */
   readonly details?: object
+  /** Millionths of a USD per 10^18 wei. */
+  readonly nativePrice?: bigint | undefined
 }
 
 /** The row of a decision; without a reservation its cost is 0. */
 export function toDecisionRow(
   { decisionId, appId, chainId, entryPoint, draft }: DecisionSubject,
   { sponsored, code, message }: SponsorshipDecision,
-  { policyId, details = {} }: Reasons = {},
+  { policyId, details = {}, nativePrice }: Reasons = {},
   reservation?: DecidedReservation,
 ): NewDecision {
   return {
@@ -53,6 +55,7 @@ export function toDecisionRow(
     valid_until: BigInt(reservation?.validUntil ?? 0),
     policy_id: policyId ?? null,
     details: JSON.stringify(details),
+    native_price: nativePrice ?? null,
   }
 }
 

@@ -183,7 +183,8 @@ async function boundGas(
   return refusal === undefined ? { unsigned, bid, maxCost } : { refusal }
 }
 
-async function priceAt(
+/** The USD price of the coin at a time, in Unix seconds; undefined = none that is recent. */
+export async function priceAt(
   { terms, definition }: SponsorParts,
   at: number,
 ): Promise<NativePrice | undefined> {

@@ -5,7 +5,7 @@ import type { Refusal } from '../../base/errors/catalogue.js'
 import { PurserError } from '../../base/errors/purserError.js'
 import { faultPoint } from '../../base/faults.js'
 import { countedCode } from '../../base/metrics/catalogue.js'
-import { timeText } from '../../base/unixNow.js'
+import { timeText, unixNow } from '../../base/unixNow.js'
 import type { EntryPoint } from '../../erc4337/entryPoint.js'
 import type { Operation } from '../../erc4337/operation.js'
 import { decryptSecret } from '../../tenants/secrets.js'
@@ -19,7 +19,7 @@ import type { SponsorshipDecision, SponsorshipRequest, SponsorshipResult } from 
 import { SIGNER_PURPOSE } from '../tank/signForTank.js'
 import { type DecisionSubject, type Reasons, toCallRows, toDecisionRow } from './decisionRow.js'
 import type { Sponsorable } from './evaluatedSponsorship.js'
-import { type AskWebhooks, evaluateSponsorship } from './evaluateSponsorship.js'
+import { type AskWebhooks, evaluateSponsorship, priceAt } from './evaluateSponsorship.js'
 import { reservationFor, reservationRefusal } from './reservationFor.js'
 import { signSponsorship } from './signSponsorship.js'
 import type { SponsorParts } from './sponsorContext.js'
@@ -59,7 +59,11 @@ export async function sponsorOperation(
 
   const signed = sign(parts, evaluated, entryPoint)
   faultPoint('sponsorship:signed')
-  const reasonsOf = (reserved: Reserved) => ledgerReasons(evaluated, reserved)
+  const nativePrice = (await priceAt(parts, unixNow()))?.microUsd
+  const reasonsOf = (reserved: Reserved) => ({
+    ...ledgerReasons(evaluated, reserved),
+    nativePrice,
+  })
   const { decision, reserved, userOpHash } = await reserveSigned(parts, request, {
     subject,
     evaluated,

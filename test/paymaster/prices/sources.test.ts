@@ -8,8 +8,10 @@ import type {
   PriceSourceDefinition,
   TokenDefinition,
 } from '../../../src/chain/definition/tokenDefinition.js'
+import { toUsdDefinition, usdPriceSchema } from '../../../src/chain/definition/tokenDefinition.js'
 import { devWallet } from '../../../src/cli/devnet/devWallet.js'
 import { createPrices } from '../../../src/paymaster/prices/createPrices.js'
+import { createUsdPrice } from '../../../src/paymaster/prices/usdPrice.js'
 import { ONE } from '../../../src/paymaster/prices/perNative.js'
 import { compileSolidity } from '../../support/chain/compileSolidity.js'
 import { useChain } from '../../support/chain/useChain.js'
@@ -259,5 +261,50 @@ describe('prices', () => {
     expect(await prices.rate(token([byHttp()]))).toBe(3_000_000_000n)
     expect((await prices.look(token([byHttp()]))).rate.units).toBe(3_000_000_000n)
     expect(asked).toBe(2)
+  })
+})
+
+describe('the price of the coin in USD', () => {
+  const fixed = { microUsd: 2_900_000_000n, asOf: now }
+  const usdBy = (minimumSources: number, hasFixed = true) => {
+    const { host, pathname } = url
+    const usd = toUsdDefinition(
+      usdPriceSchema.parse({
+        sources: [
+          { feed: { address: nativeUsd.address, heartbeat: 3_600 } },
+          { http: { url: `http://${host}${pathname}`, path: 'price' } },
+        ],
+        minimumSources,
+      }),
+    )
+    const prices = createPrices({
+      node: chain().node,
+      client,
+      sequencer: undefined,
+      maxAge: 0,
+      now: () => now,
+    })
+    return createUsdPrice(prices, usd, async () => (hasFixed ? fixed : undefined))()
+  }
+
+  test('is that of its feed and its server, the higher of both', async () => {
+    answer = { status: 200, body: '{"price":"3010.5"}' }
+    expect(await usdBy(2)).toEqual({ microUsd: 3_010_500_000n, asOf: now })
+    answer = { status: 500, body: '' }
+    expect(await usdBy(1)).toEqual({ microUsd: 3_000_000_000n, asOf: now })
+  })
+
+  test('is the fixed one, or unknown, where a source is too old, silent, or disagrees', async () => {
+    const expectNone = async (minimumSources: number) => {
+      expect(await usdBy(minimumSources)).toEqual(fixed)
+      expect(await usdBy(minimumSources, false)).toBeUndefined()
+    }
+    answer = { status: 200, body: '{"price":"3100"}' }
+    await expectNone(1)
+    answer = { status: 200, body: '{"price":"3000"}' }
+    await set(nativeUsd, 300_000_000_000n, { updatedAt: now - 3_601 })
+    await expectNone(2)
+    answer = { status: 500, body: '' }
+    await expectNone(1)
   })
 })

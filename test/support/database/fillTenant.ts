@@ -86,8 +86,34 @@ export async function fillTenant(db: Database, tenant: Tenant): Promise<TenantOb
     .returning('id')
     .executeTakeFirstOrThrow()
   const refusalId = await storeRefusal(db, tenant)
+  const userOpHash = await storeOperation(db, app_id, 'pooled')
+  const share = await db
+    .insertInto('shares')
+    .values({
+      account_id: tenant.accountId,
+      app_id,
+      chain_id: 31_337n,
+      user_op_hash: userOpHash,
+      token_hash: randomBytes(32),
+      expires_at: new Date(Date.now() + 3_600_000),
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
   await inTransaction(db, (trx) => emitEvent(trx, app_id, 'tank.low', { tankId: tank.id }))
+  const statement = await db
+    .insertInto('statements')
+    .values({
+      app_id,
+      from_time: new Date(0),
+      until_time: new Date(1_000),
+      content: '{"lines":[]}',
+      signature: secret,
+      public_key: secret,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
   return {
+    statementId: statement.id,
     accountId: tenant.accountId,
     appId: app_id,
     keyId: key.id,
@@ -102,7 +128,8 @@ export async function fillTenant(db: Database, tenant: Tenant): Promise<TenantOb
     userId,
     sessionId,
     invitationId: invitation.id,
-    userOpHash: await storeOperation(db, app_id, 'pooled'),
+    userOpHash,
+    shareId: share.id,
     bundleId: '987654321987654321',
   }
 }
@@ -112,7 +139,7 @@ export async function storeOperation(
   db: Database,
   app_id: string,
   state: 'dropped' | 'pooled' = 'dropped',
-): Promise<string> {
+): Promise<Hex> {
   const hash: Hex = `0x${randomBytes(32).toString('hex')}`
   await db
     .insertInto('operations')

@@ -17,6 +17,8 @@ const given: Json = {
   owner: `0x${'0a'.repeat(20)}`,
   url: 'http://127.0.0.1/',
   webhookUrl: 'http://127.0.0.1/',
+  from: '2026-01-01T00:00:00.000Z',
+  until: '2026-02-01T00:00:00.000Z',
   eventTypes: ['tank.low'],
 }
 

@@ -66,7 +66,7 @@ export function createMemoryServices() {
     chainId: memoryChainId,
     name: 'Memory',
     explorerUrl: undefined,
-    coin: { symbol: 'ETH', usd: '3000' },
+    coin: { symbol: 'ETH', usd: async () => '3000' },
     entryPoints: new Map(
       (['0.6', '0.7', '0.8', '0.9'] as const).map((version) => {
         const entryPoint = entryPointNamed(version)
@@ -123,6 +123,7 @@ export function createMemoryServices() {
     })),
     balanceChanges: recorded('balanceChanges', () => []),
     witness: recorded('witness', () => undefined),
+    finalTime: recorded('finalTime', () => new Date()),
     byHash: recorded('byHash', (hash) => {
       const found = operations.get(hash)
       if (found === undefined) return undefined

@@ -15,6 +15,7 @@ import { listCollected } from '../../../src/paymaster/ledger/tokenPayments.js'
 import { registerTank } from '../../../src/paymaster/tanks.js'
 import { createFeeds, type Feeds } from '../../../src/records/createFeeds.js'
 import { createOverviews } from '../../../src/records/overview.js'
+import { createStatementSigner } from '../../../src/records/statements/statement.js'
 import { createMetrics } from '../../../src/telemetry/createMetrics.js'
 import { createAccount } from '../../../src/tenants/accounts.js'
 import { createTenantApp } from '../../../src/tenants/apps.js'
@@ -120,6 +121,8 @@ export function useAdmin({ levelOf = fixedLevel }: Partial<Pick<AdminContext, 'l
         ),
       // No chain runs here: every tank is on it.
       stepsOf: async () => [],
+      signStatement: createStatementSigner(masterKey),
+      keptSince: () => new Date(0),
       tokenBooks: async (appId) =>
         (await listCollected(db, { appId })).map((book) => ({
           ...book,

@@ -7,7 +7,8 @@ import {
   payerWithoutPaymaster,
 } from '../../api/names.js'
 import { useQuery } from '../../api/query.js'
-import { mayAct } from '../../api/role.js'
+import { mayRun } from '../../api/role.js'
+import { isReader } from '../../api/share.js'
 import type { Advice, OperationDetail } from '../../api/shapes.js'
 import { Amount } from '../../parts/Amount.js'
 import { Fact, Facts } from '../../parts/Facts.js'
@@ -23,6 +24,7 @@ import { Cancel } from './Cancel.js'
 import { Gas } from './Gas.js'
 import { Remedy } from './Remedy.js'
 import { Replay } from './Replay.js'
+import { Share } from './Share.js'
 import { Simulate } from './Simulate.js'
 import { Stages, Timeline } from './Timeline.js'
 import { Waterfall } from './Waterfall.js'
@@ -62,7 +64,8 @@ type DetailProps = {
   onChanged(): void
 }
 
-function Detail({ detail, onChanged }: DetailProps) {
+/** What is shown of an operation. */
+export function Detail({ detail, onChanged }: DetailProps) {
   const { timeline, explanation, chainId } = detail
   const inclusion = timeline.findLast((entry) => entry.kind === 'included')
   const revert = inclusion?.kind === 'included' ? inclusion.revert : null
@@ -80,12 +83,12 @@ function Detail({ detail, onChanged }: DetailProps) {
       <h3>What happened</h3>
       <Timeline entries={timeline} chainId={chainId} />
       <Stages entries={timeline} />
-      {detail.state === 'pooled' && (
+      {detail.state === 'pooled' && !isReader && (
         <div class="actions">
           <Cancel chainId={detail.chainId} hash={detail.userOpHash} onDone={onChanged} />
         </div>
       )}
-      {(detail.state === 'pooled' || detail.state === 'dropped') && (
+      {(detail.state === 'pooled' || detail.state === 'dropped') && !isReader && (
         <Simulate
           appId={detail.appId}
           chainId={detail.chainId}
@@ -136,8 +139,9 @@ function Detail({ detail, onChanged }: DetailProps) {
           <Fact name="EntryPoint">
             <Hex value={detail.entryPoint} what="the EntryPoint" />
           </Fact>
-          <Fact name="App, chain">
-            {appName(detail.appId)}, {chainName(chainId)}
+          <Fact name={isReader ? 'Chain' : 'App, chain'}>
+            {!isReader && `${appName(detail.appId)}, `}
+            {chainName(chainId)}
           </Fact>
         </Facts>
       </section>
@@ -145,6 +149,7 @@ function Detail({ detail, onChanged }: DetailProps) {
         <h3>All fields</h3>
         <Json value={detail.operation} />
       </section>
+      {!isReader && <Share chainId={chainId} hash={detail.userOpHash} />}
     </>
   )
 }
@@ -155,7 +160,7 @@ function useSilence(
   isSilent: boolean,
 ): string {
   const path = `/operations/${chainId}/${userOpHash}/advice`
-  const advice = useQuery<Advice>(isSilent && mayAct('developer') ? path : undefined)
+  const advice = useQuery<Advice>(isSilent && mayRun() ? path : undefined)
   if (advice.data !== undefined) return advice.data.message
   const { callGasLimit } = operation
   const limit = typeof callGasLimit === 'string' ? grouped(BigInt(callGasLimit)) : '?'

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { explorerUrl } from '../../api/names.js'
+import { isReader } from '../../api/share.js'
 import type { TimelineEntry } from '../../api/shapes.js'
 import { Amount } from '../../parts/Amount.js'
 import { clockOf, grouped, momentOf, plainly, shortOf, spanOf } from '../../parts/format.js'
@@ -94,9 +95,13 @@ function detailOf(entry: TimelineEntry, chainId: number): ComponentChildren {
       return (
         <>
           {plainly(entry.message)}{' '}
-          <a href={hrefOf(`decisions/${entry.decisionId}`, searchWith({ view: 'not-sponsored' }))}>
-            decision
-          </a>
+          {!isReader && (
+            <a
+              href={hrefOf(`decisions/${entry.decisionId}`, searchWith({ view: 'not-sponsored' }))}
+            >
+              decision
+            </a>
+          )}
         </>
       )
     case 'received':

@@ -1,5 +1,5 @@
 import { useQuery } from '../../api/query.js'
-import { mayAct } from '../../api/role.js'
+import { mayRun } from '../../api/role.js'
 import type { OperationDetail, Waterfall as Answer } from '../../api/shapes.js'
 import { Amount } from '../../parts/Amount.js'
 import { grouped } from '../../parts/format.js'
@@ -28,7 +28,7 @@ const names: Readonly<Record<Kind, string>> = {
 /** Where the money of an included operation went; it is run again for that, by those who may simulate. */
 export function Waterfall({ detail }: { readonly detail: OperationDetail }) {
   const { chainId, userOpHash, state } = detail
-  const isShown = state === 'included' && mayAct('developer')
+  const isShown = state === 'included' && mayRun()
   const path = `/operations/${chainId}/${userOpHash}/waterfall`
   const query = useQuery<Answer>(isShown ? path : undefined)
   if (!isShown) return null

@@ -20,6 +20,8 @@ import {
   spanBefore,
   spanOfMonth,
 } from './spending.js'
+import { StatementPage } from './StatementPage.js'
+import { Statements } from './Statements.js'
 
 /** Months that are offered. */
 const MONTHS = 12
@@ -34,8 +36,14 @@ type Row = {
   readonly before: readonly Spend[]
 }
 
-/** What sponsorships cost in a month, compared with the one before; all of it as a file. */
+/** What sponsorships cost, and the signed statements of it. */
 export function Spending() {
+  const [, id] = place.value.path.split('/')
+  return id === undefined ? <Month /> : <StatementPage key={id} id={id} />
+}
+
+/** What sponsorships cost in a month, compared with the one before; all of it as a file. */
+function Month() {
   const { search } = place.value
   const now = new Date()
   const months = monthsUntil(now, MONTHS)
@@ -108,6 +116,7 @@ export function Spending() {
           }
         </Loaded>
       </div>
+      <Statements month={month} />
     </section>
   )
 }

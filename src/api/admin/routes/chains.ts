@@ -41,6 +41,7 @@ function encodeBundle(row: ListedBundle) {
 export const chainRoutes = [
   route('GET /chains', {
     summary: 'The served chains: EntryPoints, addresses, head and fees',
+    isShared: true,
     who: 'either',
     role: 'viewer',
     answer: listOf(
@@ -48,7 +49,7 @@ export const chainRoutes = [
         chainId: z.int(),
         name: z.string(),
         explorerUrl: z.string().nullable(),
-        /** The coin in which gas is paid; usd = for one of it, where a price is configured. */
+        /** The coin in which gas is paid; usd = for one of it, where a price or its sources are configured. */
         coin: z.object({ symbol: z.string(), usd: z.string().nullable() }),
         entryPoints: z.array(z.object({ address, version: z.string() })),
         /** Paths below the service, to be completed with an API key. */
@@ -65,43 +66,43 @@ export const chainRoutes = [
         coming: z.object({ fork: z.string(), at: time }).nullable(),
       }),
     ),
-    async run({ context }) {
+    async run({ context, caller: { share } }) {
       const { chains: states } = await context.readiness({ chainId: undefined, role: 'api' })
+      const served = [...context.chains.values()].filter(
+        ({ chainId }) => share === undefined || chainId === share.chainId,
+      )
+      const usd = await Promise.all(served.map(({ coin }) => coin.usd()))
       return {
-        items: [...context.chains.values()].map(
-          ({ chainId: id, name, explorerUrl, coin, entryPoints }) => {
-            const {
-              head = null,
-              headAge = null,
-              answers = false,
-              bundled = false,
-              waits = null,
-              coming,
-            } = states[id] ?? {}
-            return {
-              chainId: id,
-              name,
-              explorerUrl: explorerUrl ?? null,
-              coin: { symbol: coin.symbol, usd: coin.usd ?? null },
-              entryPoints: [...entryPoints.values()].map((each) => ({
-                address: each.address,
-                version: each.version,
-              })),
-              endpoints: {
-                classic: `/api/v2/${id}/{apiKey}`,
-                standard: `/api/v3/${id}/{apiKey}`,
-              },
-              head,
-              headAge: headAge === null ? null : Math.round(headAge),
-              answers,
-              bundled,
-              waits,
-              coming: coming
-                ? { fork: coming.fork, at: new Date(coming.activation * 1_000) }
-                : null,
-            }
-          },
-        ),
+        items: served.map(({ chainId: id, name, explorerUrl, coin, entryPoints }, at) => {
+          const {
+            head = null,
+            headAge = null,
+            answers = false,
+            bundled = false,
+            waits = null,
+            coming,
+          } = states[id] ?? {}
+          return {
+            chainId: id,
+            name,
+            explorerUrl: explorerUrl ?? null,
+            coin: { symbol: coin.symbol, usd: usd[at] ?? null },
+            entryPoints: [...entryPoints.values()].map((each) => ({
+              address: each.address,
+              version: each.version,
+            })),
+            endpoints: {
+              classic: `/api/v2/${id}/{apiKey}`,
+              standard: `/api/v3/${id}/{apiKey}`,
+            },
+            head,
+            headAge: headAge === null ? null : Math.round(headAge),
+            answers,
+            bundled,
+            waits,
+            coming: coming ? { fork: coming.fork, at: new Date(coming.activation * 1_000) } : null,
+          }
+        }),
       }
     },
   }),

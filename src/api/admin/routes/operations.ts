@@ -152,6 +152,9 @@ function encodeListed(row: ListedOperation) {
   }
 }
 
+/** What readers of a link see of the key that sent an operation. */
+const noKey = { keyId: null, keyName: null }
+
 /** Accepted operations and what became of them. */
 export const operationRoutes = [
   route('GET /operations', {
@@ -170,6 +173,7 @@ export const operationRoutes = [
   route('GET /operations/{chainId}/{userOpHash}', {
     command: 'show',
     summary: 'One operation: its history, and the fix if it failed',
+    isShared: true,
     who: 'either',
     role: 'viewer',
     answer: listedOperation.extend({
@@ -204,10 +208,13 @@ export const operationRoutes = [
       const abi = await findAppAbi(context.database, operation.app_id)
       return {
         ...encodeListed({ ...operation, ...ending }),
+        ...(caller.share && { keyId: null }),
         operation: encodeOperation(whole, '0.7'),
         calls: describeCalls(whole.callData, dictionaryOf(abi, 'function')) ?? null,
         attribution: readAttribution(whole.callData)?.attribution ?? null,
-        timeline: timelineOf(record, dictionaryOf(abi, 'error')),
+        timeline: timelineOf(record, dictionaryOf(abi, 'error')).map((entry) =>
+          caller.share !== undefined && entry.kind === 'received' ? { ...entry, ...noKey } : entry,
+        ),
         explanation: trouble === null ? null : (explain(trouble) ?? null),
       }
     },
@@ -215,6 +222,7 @@ export const operationRoutes = [
   route('GET /operations/{chainId}/{userOpHash}/advice', {
     summary:
       'Why the call of an included operation failed that gave no reason, by running it again in its block',
+    isShared: true,
     who: 'either',
     role: 'developer',
     answer: z.object({

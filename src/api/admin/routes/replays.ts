@@ -13,6 +13,7 @@ export const replayRoutes = [
   route('GET /operations/{chainId}/{userOpHash}/replay', {
     command: 'replay',
     summary: 'Run an operation again without a node: its calls, and the one that failed',
+    isShared: true,
     who: 'either',
     role: 'viewer',
     answer: replayedOperation,

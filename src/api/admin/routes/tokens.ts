@@ -115,7 +115,7 @@ function describe(source: PriceSourceDefinition) {
   const { kind } = source
   if (kind === 'fixed') return { kind, names: [], heartbeat: null }
   if (kind === 'http') return { kind, names: [source.url.host], heartbeat: null }
-  const feeds = source.native === undefined ? [source.token] : [source.token, source.native]
+  const feeds = [source.token, source.native].filter((each) => each !== undefined)
   return {
     kind,
     names: feeds.map(({ address }) => address),

@@ -44,6 +44,7 @@ const waterfall = z.object({
 export const waterfallRoutes = [
   route('GET /operations/{chainId}/{userOpHash}/waterfall', {
     summary: 'Where the money of an included operation went, by running it again in its block',
+    isShared: true,
     who: 'either',
     role: 'developer',
     answer: waterfall,

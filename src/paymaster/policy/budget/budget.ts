@@ -122,7 +122,7 @@ function amountOf(unit: BudgetUnit, { maxCost, price }: BudgetSpending): bigint 
 function noPrice(name: string): Refusal {
   return {
     code: 'PRICE_UNAVAILABLE',
-    message: `Policy ${name} has a budget in USD and there is no recent price of the chain's native token. The operator configures nativePrices.`,
+    message: `Policy ${name} has a budget in USD and there is no recent price of the chain's native token. The operator configures nativePrices or usdPrice.`,
   }
 }
 

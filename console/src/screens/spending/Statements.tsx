@@ -1,0 +1,88 @@
+import { useSignal } from '@preact/signals'
+import { call } from '../../api/call.js'
+import { curl } from '../../api/curl.js'
+import { appName } from '../../api/names.js'
+import { useQuery } from '../../api/query.js'
+import type { App, Page, Statement } from '../../api/shapes.js'
+import { ActButton } from '../../parts/ActButton.js'
+import { ActionDialog } from '../../parts/ActionDialog.js'
+import { Field } from '../../parts/Field.js'
+import { momentOf } from '../../parts/format.js'
+import { Loaded } from '../../parts/Loaded.js'
+import { type Column, Table } from '../../parts/Table.js'
+import { go, hrefOf } from '../../router.js'
+import { spanOfMonth } from './spending.js'
+
+const columns: readonly Column<Statement>[] = [
+  {
+    name: 'App',
+    shown: 'always',
+    cell: ({ id, appId }) => <a href={hrefOf(`spending/${id}`)}>{appName(appId)}</a>,
+  },
+  { name: 'From', shown: 'always', cell: ({ from }) => momentOf(from) },
+  { name: 'Until', shown: 'always', cell: ({ until }) => momentOf(until) },
+  { name: 'Made', shown: 'wide', cell: ({ createdAt }) => momentOf(createdAt) },
+]
+
+/** The signed statements, and one more of a month. */
+export function Statements({ month }: { readonly month: string }) {
+  const query = useQuery<Page<Statement>>('/statements')
+  const apps = useQuery<Page<App>>('/apps').data?.items ?? []
+  const isMaking = useSignal(false)
+  const { from, until } = spanOfMonth(month)
+  const body = { from: from.toISOString(), until: until.toISOString() }
+  return (
+    <section aria-label="Statements">
+      <div class="row">
+        <h2>Statements</h2>
+        <span class="grow" />
+        <ActButton
+          needs="admin"
+          onClick={() => {
+            isMaking.value = true
+          }}
+        >
+          Sign {month}
+        </ActButton>
+      </div>
+      <p class="muted">
+        What an app spent between two times, by the time of its blocks, once they are final. Signed
+        with the key of this instance.
+      </p>
+      <Loaded query={query} lines={2}>
+        {({ items }) =>
+          items.length > 0 && (
+            <div class="list">
+              <Table label="Statements" columns={columns} rows={items} keyOf={({ id }) => id} />
+            </div>
+          )
+        }
+      </Loaded>
+      {isMaking.value && (
+        <ActionDialog
+          title={`Statement of ${month}`}
+          act="Sign it"
+          codes={[['curl', curl('/apps/APP/statements', 'POST', body)]]}
+          run={async (form) => {
+            const path = `/apps/${form.get('app')}/statements`
+            const { id } = await call<Statement>('POST', path, { body })
+            go(hrefOf(`spending/${id}`))
+          }}
+          onClose={() => {
+            isMaking.value = false
+          }}
+        >
+          <Field label="App">
+            <select name="app">
+              {apps.map(({ id, name }) => (
+                <option key={id} value={id}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          </Field>
+        </ActionDialog>
+      )}
+    </section>
+  )
+}
