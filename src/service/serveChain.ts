@@ -40,6 +40,7 @@ import { witnessesOn } from './witnessesOn.js'
 const PRICE_SECONDS = 15
 
 type OwnServices = Omit<ChainServices, 'admit' | 'debug' | 'reads'> &
+  Pick<ReturnType<typeof runsOn>, 'witnesses'> &
   Pick<Mempool, 'admit'> & {
     /** The parts of those who wait for operations. */
     readonly news: Omit<OperationNews, 'follow'>
@@ -174,7 +175,9 @@ function runsOn(
   chain: OpenChain,
   appFees: AppFees,
   database: Database,
-): Pick<ChainServices, 'neededGas' | 'waterfall' | 'assets' | 'balanceChanges' | 'witnesses'> {
+): Pick<ChainServices, 'neededGas' | 'waterfall' | 'assets' | 'balanceChanges'> & {
+  readonly witnesses: ReturnType<typeof witnessesOn>
+} {
   return {
     neededGas: neededGasOn(chain),
     waterfall: (entryPoint, charged) => explainCharge(chain, entryPoint, charged),

@@ -5,7 +5,13 @@ import type { EntryPoint } from '../erc4337/entryPoint.js'
 import type { Operation } from '../erc4337/operation.js'
 import { type EvmMessage, fromHex, type Miss, type State, toHex } from '../evm/index.js'
 import { handleOpsCall, MAX_STEPS } from './inProcess/simulateOperation.js'
-import { nameOf, type OpenedWitness, openRun, type ReplayedRun, runOpened } from './replayWitness.js'
+import {
+  nameOf,
+  type OpenedWitness,
+  openRun,
+  type ReplayedRun,
+  runOpened,
+} from './replayWitness.js'
 import type { WitnessedRun } from './witness.js'
 
 /** What is to be otherwise in the second run of one operation. */

@@ -63,7 +63,13 @@ export function openRun({ witness, codes }: WitnessedRun): OpenedWitness {
   const entryPoint = createEntryPoint(at.version, at.address)
   const opened = unpackBlock(witness.state, (hash) => requireCode(codes, hash))
   const ops = entryPoint.decodeHandleOps(message.data) ?? []
-  return { ...opened, witness, entryPoint, ops, message: { ...message, data: fromHex(message.data) } }
+  return {
+    ...opened,
+    witness,
+    entryPoint,
+    ops,
+    message: { ...message, data: fromHex(message.data) },
+  }
 }
 
 /** The run, or the state that it lacks. Throws ConflictError where it cannot be made at all. */

@@ -80,7 +80,8 @@ function openWatch(chainId: number) {
     metrics: recordMetrics(({ outcome = '' }) => outcomes.push(outcome)),
   })
   const entryPoint = createEntryPoint('0.9', ENTRY_POINT)
-  const compare = (index: number) => watch.compare({
+  const compare = (index: number) =>
+    watch.compare({
       receipt: receiptOf(index),
       entryPoint,
       again: async () => 'unanswered',

@@ -56,7 +56,8 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('a failure on the first
 
   test('a call that failed is shown where it failed, without a click, and can be tried otherwise', async () => {
     const { page, expectFine } = opened()
-    const abi = 'function fail(string reason)\nfunction execute(address dest, uint256 value, bytes func)'
+    const abi =
+      'function fail(string reason)\nfunction execute(address dest, uint256 value, bytes func)'
     await world.admin('POST', `/apps/${world.appId}/abi`, { abi })
     const { account, fund, sign, send } = await devAccount(world.info, 'support')
     await fund()

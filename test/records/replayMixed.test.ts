@@ -110,76 +110,74 @@ function factsOf({ receipt }: OperationReceipt) {
   }
 }
 
-test(
-  'status, logs, revert data and gas are those of the receipt, to the unit',
-  { timeout: RUNS_IN_FULL ? 3_600_000 : 240_000 },
-  async () => {
-    const world = opened()
-    const { chainId } = world.definition
-    const hashes: Hex[] = []
-    const parties = new Map<Version, Awaited<ReturnType<typeof createParty>>>()
-    for (const version of VERSIONS) parties.set(version, await createParty(version))
-    let made = 0
-    let failing = 0
-    for (let round = 0; round < ROUNDS; round++)
-      for (const version of VERSIONS) {
-        for (let at = 0; at < SENDERS; at++) {
-          const op = await parties.get(version)!(at, ++made % 5 === 0 ? failing++ : undefined)
-          hashes.push(await world.admit(op, world.at(version).entryPoint))
-        }
-        await world.settle()
+test('status, logs, revert data and gas are those of the receipt, to the unit', {
+  timeout: RUNS_IN_FULL ? 3_600_000 : 240_000,
+}, async () => {
+  const world = opened()
+  const { chainId } = world.definition
+  const hashes: Hex[] = []
+  const parties = new Map<Version, Awaited<ReturnType<typeof createParty>>>()
+  for (const version of VERSIONS) parties.set(version, await createParty(version))
+  let made = 0
+  let failing = 0
+  for (let round = 0; round < ROUNDS; round++)
+    for (const version of VERSIONS) {
+      for (let at = 0; at < SENDERS; at++) {
+        const op = await parties.get(version)!(at, ++made % 5 === 0 ? failing++ : undefined)
+        hashes.push(await world.admit(op, world.at(version).entryPoint))
       }
-
-    const receipts = new Map<Hex, OperationReceipt>()
-    for (const hash of hashes) receipts.set(hash, await world.receipt(hash))
-    const mined = new Map([...receipts.values()].map((each) => [each.receipt.transactionHash, each]))
-    const findMined = (hash: Hex) => findWitness(world.database, chainId, hash, 'transaction')
-    // Those in which nothing failed are kept when somebody looks.
-    for (const hash of mined.keys())
-      await until(async () => {
-        if (await findMined(hash)) return true
-        expect(await world.services.witnesses.mined(hash), hash).toBeDefined()
-        return false
-      })
-    await world.anvil.stop()
-
-    let largest = 0
-    for (const [hash, each] of mined) {
-      const { witness, codes } = (await findMined(hash))!
-      const packed = packWitness(witness)
-      const { result } = replayWitness(openWitness(packed), codes)
-      const logs = result.logs.map((log) => ({ ...log, data: toHex(log.data) }))
-      const again = { status: result.success ? 1 : 0, gasUsed: BigInt(result.gasUsed), logs }
-      expect(again).toEqual(factsOf(each))
-      const at = Number(BigInt(hash) % BigInt(packed.bytes.length))
-      const changed = Uint8Array.from(packed.bytes)
-      changed[at] = changed[at]! ^ 1
-      expect(() => openWitness({ ...packed, bytes: changed })).toThrow(/was changed/)
-      largest = Math.max(largest, packed.bytes.length)
+      await world.settle()
     }
-    let failed = 0
-    const faults = new Set<string>()
-    for (const [userOpHash, { success, reason, actualGasUsed, actualGasCost }] of receipts) {
-      const request = { chainId, accountId: undefined, userOpHash }
-      const replay = await replayOperation(world.database, request)
-      expect(replay).toMatchObject({
-        moment: 'mined',
-        success,
-        revertData: reason ?? '0x',
-        actualGasUsed: String(actualGasUsed),
-        actualGasCost: String(actualGasCost),
-      })
-      const fault = replay.frames.filter(({ isFault }) => isFault)
-      expect(fault).toHaveLength(success ? 0 : 1)
-      if (success) continue
-      failed++
-      faults.add(`${fault[0]?.error} ${replay.reason} ${fault[0]?.role}`)
-    }
-    expect(hashes).toHaveLength(ROUNDS * SENDERS * VERSIONS.length)
-    expect(failed).toBe(failing)
-    expect(faults.size).toBeGreaterThanOrEqual(8)
-    console.info(
-      `${hashes.length} operations in ${mined.size} bundles, ${failed} failed in ${faults.size} ways; the largest witness has ${largest} bytes`,
-    )
-  },
-)
+
+  const receipts = new Map<Hex, OperationReceipt>()
+  for (const hash of hashes) receipts.set(hash, await world.receipt(hash))
+  const mined = new Map([...receipts.values()].map((each) => [each.receipt.transactionHash, each]))
+  const findMined = (hash: Hex) => findWitness(world.database, chainId, hash, 'transaction')
+  // Those in which nothing failed are kept when somebody looks.
+  for (const hash of mined.keys())
+    await until(async () => {
+      if (await findMined(hash)) return true
+      expect(await world.services.witnesses.mined(hash), hash).toBeDefined()
+      return false
+    })
+  await world.anvil.stop()
+
+  let largest = 0
+  for (const [hash, each] of mined) {
+    const { witness, codes } = (await findMined(hash))!
+    const packed = packWitness(witness)
+    const { result } = replayWitness(openWitness(packed), codes)
+    const logs = result.logs.map((log) => ({ ...log, data: toHex(log.data) }))
+    const again = { status: result.success ? 1 : 0, gasUsed: BigInt(result.gasUsed), logs }
+    expect(again).toEqual(factsOf(each))
+    const at = Number(BigInt(hash) % BigInt(packed.bytes.length))
+    const changed = Uint8Array.from(packed.bytes)
+    changed[at] = changed[at]! ^ 1
+    expect(() => openWitness({ ...packed, bytes: changed })).toThrow(/was changed/)
+    largest = Math.max(largest, packed.bytes.length)
+  }
+  let failed = 0
+  const faults = new Set<string>()
+  for (const [userOpHash, { success, reason, actualGasUsed, actualGasCost }] of receipts) {
+    const request = { chainId, accountId: undefined, userOpHash }
+    const replay = await replayOperation(world.database, request)
+    expect(replay).toMatchObject({
+      moment: 'mined',
+      success,
+      revertData: reason ?? '0x',
+      actualGasUsed: String(actualGasUsed),
+      actualGasCost: String(actualGasCost),
+    })
+    const fault = replay.frames.filter(({ isFault }) => isFault)
+    expect(fault).toHaveLength(success ? 0 : 1)
+    if (success) continue
+    failed++
+    faults.add(`${fault[0]?.error} ${replay.reason} ${fault[0]?.role}`)
+  }
+  expect(hashes).toHaveLength(ROUNDS * SENDERS * VERSIONS.length)
+  expect(failed).toBe(failing)
+  expect(faults.size).toBeGreaterThanOrEqual(8)
+  console.info(
+    `${hashes.length} operations in ${mined.size} bundles, ${failed} failed in ${faults.size} ways; the largest witness has ${largest} bytes`,
+  )
+})

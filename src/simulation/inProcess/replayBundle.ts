@@ -16,7 +16,13 @@ type ReplayContext = {
 export type ReplayedBundle = BundleRun & { witness(): WitnessedRun }
 
 /** The party that replays work for: nobody's request waits behind them, nor the validations of the next bundle. */
-const replays: Requester = { name: 'replays', since: 0, spent: 0, spend() {}, beginHeavyWork() {} }
+export const replays: Requester = {
+  name: 'replays',
+  since: 0,
+  spent: 0,
+  spend() {},
+  beginHeavyWork() {},
+}
 
 /**
  * Runs a mined bundle in our EVM on the state with which its block begins; transactions before it in the

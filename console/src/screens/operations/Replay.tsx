@@ -63,7 +63,8 @@ const NOTHING = 'It ran no code, or what it read was not kept: it cannot be run 
 
 /** Which run it is, and how it ended. */
 function sentenceOf({ moment, block, success, isChanged, hasRead, actualGasUsed }: Replayed) {
-  const gas = actualGasUsed === null ? '' : `, for ${BigInt(actualGasUsed).toLocaleString('en')} gas`
+  const gas =
+    actualGasUsed === null ? '' : `, for ${BigInt(actualGasUsed).toLocaleString('en')} gas`
   if (isChanged) {
     const read = hasRead ? ' What the first run had not read came from the node.' : ''
     const end = success ? `it succeeds${gas}` : `it fails${gas}`

@@ -44,7 +44,12 @@ const changed = z.strictObject({
   maxFeePerGas: fee.optional(),
   maxPriorityFeePerGas: fee.optional(),
   /** Unix seconds */
-  blockTime: z.coerce.number<number>().int().min(0).max(2 ** 40).optional(),
+  blockTime: z.coerce
+    .number<number>()
+    .int()
+    .min(0)
+    .max(2 ** 40)
+    .optional(),
   callData: bytes(4_096).optional(),
   /** As the EntryPoint has it, with the paymaster's limits from v0.7 on; 0x = none. */
   paymasterAndData: bytes(1_024).optional(),
@@ -135,18 +140,18 @@ export const replayRoutes = [
       const hasChanges = Object.values(query).some((value) => value !== undefined)
       const run = () =>
         replayOperation(database, {
-        chainId: params.chainId,
-        userOpHash: params.userOpHash.toLowerCase() as Hex,
-        accountId: caller.accountId,
-        maxSteps: chain && MOST_STEPS,
-        changes: hasChanges
-          ? {
-              fields: (entryPoint) => fieldsOf(entryPoint, query),
-              blockTime: blockTime === undefined ? undefined : BigInt(blockTime),
-            }
-          : undefined,
-        sources: chain && sourcesOf(chain, simulate),
-      })
+          chainId: params.chainId,
+          userOpHash: params.userOpHash.toLowerCase() as Hex,
+          accountId: caller.accountId,
+          maxSteps: chain && MOST_STEPS,
+          changes: hasChanges
+            ? {
+                fields: (entryPoint) => fieldsOf(entryPoint, query),
+                blockTime: blockTime === undefined ? undefined : BigInt(blockTime),
+              }
+            : undefined,
+          sources: chain && sourcesOf(chain, simulate),
+        })
       // It is run once for each round of reading.
       return chain && hasChanges ? simulate(caller.accountId ?? 'operator', run) : run()
     },
