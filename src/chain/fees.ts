@@ -64,7 +64,8 @@ function createFeeMemory() {
  * Zero is a tip like any other. The lowest is at least the accepted tip, so that we take what we advise. No tip is
  * below the chain's minimum, where it has one: of a bundle of usual size, where it depends on the size.
  * maxFeePerGas adds the next block's base fee with a margin for growth: 5/4, 3/2 and 2 times, that
- * is 1, 3 and 5 full blocks, and is at least 3/2 of base fee and tip where nodes take nothing below a price: see `roomy`.
+ * is 1, 3 and 5 full blocks. Of `standard` and `fast` it is at least 3/2 of base fee and tip (see `roomy`), and of
+ * `slow` where nodes take nothing below a price, because it would wait for ever there.
  */
 export function adviseFees(node: NodeClient, head: Head, chain: TipRules): Promise<AdvisedFees> {
   const { byHead } = node.memory(createFeeMemory)
@@ -99,10 +100,9 @@ function leastTip(standardTip: bigint, tipFloor: TipFloor): bigint {
 /**
  * Refuses an operation whose fees could not pay for its inclusion (FeeTooLowError):
  * - maxPriorityFeePerGas must reach the accepted tip;
- * - maxFeePerGas must reach 0.45 of the advised `standard` maxFeePerGas and also cover the head's base
- *   fee plus that tip: the EntryPoint charges min(maxFee, base fee + tip), so below it the
- *   executor would pay the difference. Fees need not cover a rise of the base fee; such an operation
- *   waits in the pool until the base fee falls.
+ * - maxFeePerGas must cover the head's base fee plus that tip: the EntryPoint charges
+ *   min(maxFee, base fee + tip), so below it the executor would pay the difference. Fees need not cover
+ *   a rise of the base fee; such an operation waits in the pool until the base fee falls.
  */
 export function requireFees(
   op: Pick<Operation, 'maxFeePerGas' | 'maxPriorityFeePerGas'>,
@@ -113,7 +113,7 @@ export function requireFees(
   if (op.maxPriorityFeePerGas < tip) {
     throw new FeeTooLowError('maxPriorityFeePerGas', op.maxPriorityFeePerGas, tip)
   }
-  const required = greatest((advice.standard.maxFeePerGas * 45n) / 100n, head.baseFee + tip)
+  const required = head.baseFee + tip
   if (op.maxFeePerGas < required) {
     throw new FeeTooLowError('maxFeePerGas', op.maxFeePerGas, required)
   }
@@ -143,13 +143,11 @@ async function computeAdvice(node: NodeClient, head: Head, chain: TipRules): Pro
   const standard = greatest(middle, usualTip(tipFloor))
   const slow = greatest(lowest, leastTip(standard, tipFloor))
   const fast = greatest(highest, suggested ?? 0n, standard)
-  const hasFloor = usualTip(tipFloor) > 0n
-  const advise = (tip: bigint, baseFee: bigint) =>
-    hasFloor ? roomy(fees(tip, baseFee), nextBaseFee) : fees(tip, baseFee)
+  const slowest = fees(slow, (nextBaseFee * 5n) / 4n)
   return {
-    slow: advise(slow, (nextBaseFee * 5n) / 4n),
-    standard: advise(standard, (nextBaseFee * 3n) / 2n),
-    fast: advise(fast, nextBaseFee * 2n),
+    slow: usualTip(tipFloor) > 0n ? roomy(slowest, nextBaseFee) : slowest,
+    standard: roomy(fees(standard, (nextBaseFee * 3n) / 2n), nextBaseFee),
+    fast: roomy(fees(fast, nextBaseFee * 2n), nextBaseFee),
     nextBaseFee,
     tipFloor,
     suggestion: suggestion && BigInt(suggestion),
@@ -169,7 +167,8 @@ function fees(tip: bigint, baseFee: bigint): Fees {
 
 /**
  * The fees with a maximum of at least 3/2 of what the coming block asks for. A bundle bids less than the maximum of its
- * operations, by up to a third for small ones (`highestPrice`): where nothing cheaper is taken, they would wait for ever.
+ * operations, by up to a third for small ones (`highestPrice`). At a low base fee an operation with the advised fees
+ * could not share a bundle that bids the advised tip otherwise, and would wait behind all that pay a little more.
  */
 function roomy({ maxFeePerGas, maxPriorityFeePerGas }: Fees, baseFee: bigint): Fees {
   const asked = ((baseFee + maxPriorityFeePerGas) * 3n + 1n) / 2n

@@ -134,6 +134,30 @@ describe('an executor with several bundles in flight', () => {
     await land()
   })
 
+  test('takes operations with the advised fees along with one that pays more, whatever the base fee', async () => {
+    await start()
+    await prepare(4)
+    for (const baseFee of ['0x7', '0x3b9aca00']) {
+      await chain.anvil.request('anvil_setNextBlockBaseFeePerGas', [baseFee])
+      await mine()
+      const { fast, ...advice } = await adviseFees(
+        chain.chain.node,
+        await chain.heads.refresh(),
+        {},
+      )
+      const { maxFeePerGas, maxPriorityFeePerGas } = fast
+      const more = {
+        maxFeePerGas: maxFeePerGas * 4n,
+        maxPriorityFeePerGas: maxPriorityFeePerGas * 2n,
+      }
+      const hashes = [await admit(more), await admit(advice.standard)]
+      await chain.round()
+      expect(await states(hashes)).toEqual(['bundled', 'bundled'])
+      expect((await open()).map(({ operationCount }) => operationCount)).toEqual([2])
+      await land()
+    }
+  })
+
   test('never has two operations of one account in flight', async () => {
     await start({ executorKeys })
     await prepare(1)

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { test as base, describe, expect } from 'vitest'
 import { result } from '../support/http/jsonRpc.js'
@@ -72,8 +72,7 @@ describe('a killed service', () => {
   test.concurrent('leaves none either when its data folder was deleted', async ({ folder }) => {
     const child = spawnCli(['dev', ...flags(folder)])
     const pids = await readyPids(child)
-    // The service writes on meanwhile.
-    rmSync(folder, { recursive: true, maxRetries: 20, retryDelay: 20 })
+    await until(async () => isDeleted(folder))
     child.kill('SIGKILL')
     await expectNobody(folder, pids)
   })
@@ -99,6 +98,16 @@ describe('a killed service', () => {
     await expectNobody(folder, pids)
   })
 })
+
+/** Deletes a folder, and says whether it is gone: its service may write a file after all others were deleted. */
+function isDeleted(folder: string): boolean {
+  try {
+    rmSync(folder, { recursive: true, force: true })
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOTEMPTY')) throw error
+  }
+  return !existsSync(folder)
+}
 
 /** How many watchdogs the database and the chain of the folder have, whoever started them. */
 function countWatchdogs(folder: string): number {
