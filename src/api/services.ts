@@ -77,7 +77,7 @@ export type IncludedCall = {
 }
 
 /** An accepted operation, whatever became of it. */
-export type RecordedOperation = {
+export type ReplayableOperation = {
   readonly entryPoint: EntryPoint
   readonly operation: Operation
   readonly userOpHash: Hex
@@ -92,7 +92,7 @@ export type Witnesses = {
   /** Of a bundle's transaction, ours or somebody else's; undefined where our EVM does not repeat it. */
   mined(transactionHash: Hex): Promise<WitnessedRun | undefined>
   /** Of an operation alone: before the block that includes it, else on the newest one. */
-  alone(operation: RecordedOperation): Promise<WitnessedRun>
+  alone(operation: ReplayableOperation): Promise<WitnessedRun>
   /** See `ChainEngine.readState`. */
   readonly readState: ChainEngine['readState']
 }

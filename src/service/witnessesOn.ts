@@ -1,12 +1,11 @@
 import type { Hex } from 'viem'
-import type { ChainServices, RecordedOperation } from '../api/services.js'
-import { workFor } from '../base/requester.js'
+import type { ChainServices, ReplayableOperation } from '../api/services.js'
+import { replays, workFor } from '../base/requester.js'
 import { minedBundle } from '../bundler/minedBundle.js'
 import { getTransactionReceipt } from '../chain/nodeReads.js'
 import type { Database } from '../db/database.js'
 import { inSequence } from '../mempool/inSequence.js'
 import { findOperation } from '../mempool/pool/operations.js'
-import { replays } from '../simulation/inProcess/replayBundle.js'
 import type { WitnessedRun } from '../simulation/witness.js'
 import type { OpenChain } from './openChain.js'
 
@@ -27,7 +26,7 @@ export function witnessesOn(
     operation,
     blockHash,
     isPending,
-  }: RecordedOperation): Promise<WitnessedRun> {
+  }: ReplayableOperation): Promise<WitnessedRun> {
     if (blockHash !== undefined) {
       const past = await engine.openPast(entryPoint, operation, blockHash)
       return past.by(undefined).witness(entryPoint, operation)
@@ -43,7 +42,7 @@ export function witnessesOn(
     return engine.witness(entryPoint, operation, override)
   }
 
-  async function alone(operation: RecordedOperation): Promise<WitnessedRun> {
+  async function alone(operation: ReplayableOperation): Promise<WitnessedRun> {
     const run = await runAlone(operation)
     const { userOpHash: hash, appId, isPending } = operation
     // The state that a pending one meets changes with each block.

@@ -169,14 +169,10 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
     measure: (entryPoint, ...rest) =>
       withEngine(entryPoint, (engine) => engine.measure(entryPoint, ...rest)),
     inspect: async (entryPoint, op) => ownEvm(entryPoint).inProcess.inspect(entryPoint, op),
-    witness: async (entryPoint, ...rest) =>
-      ownEvm(entryPoint).inProcess.witness(entryPoint, ...rest),
+    witness: async (...request) => ownEvm(request[0]).inProcess.witness(...request),
     replay: async (entryPoint, ...rest) => replayBundle(ownEvm(entryPoint), entryPoint, ...rest),
     openPast: async (entryPoint, ...rest) => openPast(ownEvm(entryPoint), entryPoint, ...rest),
-    readState: (hash, parts) => {
-      if (!state) throw new CannotSimulateError(UNTRUSTED)
-      return readParts(state, hash, parts)
-    },
+    readState: (hash, parts) => readParts(state, hash, parts),
     trouble: () =>
       entryPoints.every(({ address }) => trusted.has(address)) ? undefined : UNTRUSTED,
     stop: () => state?.stop(),
@@ -185,10 +181,11 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
 
 /** See `ChainEngine.readState`. */
 async function readParts(
-  state: StateProvider,
+  state: StateProvider | undefined,
   hash: Hex | undefined,
   parts: readonly Miss[],
 ): Promise<State> {
+  if (!state) throw new CannotSimulateError(UNTRUSTED)
   if (hash === undefined)
     return state.read(parts).catch((error: unknown) => {
       if (!(error instanceof BlockGone)) throw error
