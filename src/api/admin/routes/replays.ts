@@ -1,12 +1,11 @@
 import type { Hex } from 'viem'
 import { z } from 'zod'
-import { InvalidFieldError } from '../../../base/errors/restErrors.js'
+import { ConflictError, InvalidFieldError } from '../../../base/errors/restErrors.js'
 import { CannotSimulateError } from '../../../base/errors/simulationErrors.js'
 import { defined } from '../../../base/defined.js'
 import { storedOperation } from '../../../db/storedOperation.js'
 import type { EntryPoint } from '../../../erc4337/entryPoint.js'
-import { splitEntity } from '../../../erc4337/entity.js'
-import type { Operation } from '../../../erc4337/operation.js'
+import type { Operation, OperationPaymaster } from '../../../erc4337/operation.js'
 import type { OperationRecord } from '../../../records/operations.js'
 import { replayedOperation } from '../../../records/replay/replayed.js'
 import {
@@ -58,18 +57,18 @@ const changed = z.strictObject({
 type Changed = z.output<typeof changed>
 
 /** The members of an operation that a changed one has; its paymaster first, whose limits may be changed too. */
-function fieldsOf({ hasPaymasterLimits }: EntryPoint, change: Changed): Partial<Operation> {
+function fieldsOf(entryPoint: EntryPoint, change: Changed): Partial<Operation> {
   const { blockTime: _, paymasterAndData, callData, maxFeePerGas, maxPriorityFeePerGas } = change
   const limit = (value: number | undefined) => (value === undefined ? undefined : BigInt(value))
   return {
-    ...(paymasterAndData !== undefined && paymasterOf(paymasterAndData, hasPaymasterLimits)),
+    ...(paymasterAndData !== undefined && paymasterOf(entryPoint, paymasterAndData)),
     ...defined({
       callData,
       maxFeePerGas,
       maxPriorityFeePerGas,
       callGasLimit: limit(change.callGasLimit),
       verificationGasLimit: limit(change.verificationGasLimit),
-      ...(hasPaymasterLimits && {
+      ...(entryPoint.hasPaymasterLimits && {
         paymasterVerificationGasLimit: limit(change.paymasterVerificationGasLimit),
         paymasterPostOpGasLimit: limit(change.paymasterPostOpGasLimit),
       }),
@@ -77,19 +76,11 @@ function fieldsOf({ hasPaymasterLimits }: EntryPoint, change: Changed): Partial<
   }
 }
 
-function paymasterOf(paymasterAndData: Hex, hasLimits: boolean): Partial<Operation> {
-  const least = paymasterAndData === '0x' ? 0 : hasLimits ? 52 : 20
-  if (paymasterAndData.length < 2 + 2 * least)
-    throw new InvalidFieldError('paymasterAndData', `must be 0x or at least ${least} bytes`)
-  const { entity: paymaster, data } = splitEntity(paymasterAndData)
-  const limits = { paymasterVerificationGasLimit: 0n, paymasterPostOpGasLimit: 0n }
-  if (!hasLimits || paymaster === undefined) return { paymaster, paymasterData: data, ...limits }
-  return {
-    paymaster,
-    paymasterVerificationGasLimit: BigInt(`0x${data.slice(2, 34)}`),
-    paymasterPostOpGasLimit: BigInt(`0x${data.slice(34, 66)}`),
-    paymasterData: `0x${data.slice(66)}`,
-  }
+function paymasterOf(entryPoint: EntryPoint, bytes: Hex): OperationPaymaster {
+  const paymaster = entryPoint.readPaymasterAndData(bytes)
+  if (paymaster !== undefined) return paymaster
+  const { version } = entryPoint
+  throw new InvalidFieldError('paymasterAndData', `is shorter than in EntryPoint v${version}; 0x: none`)
 }
 
 type Simulate = <Result>(appId: string, run: () => Promise<Result>) => Promise<Result>
@@ -118,7 +109,11 @@ function sourcesOf({ witnesses, entryPoints }: ChainServices, simulate: Simulate
       }
       return unlessUnable(simulate(row.app_id, () => witnesses.alone(recorded)))
     },
-    readState: witnesses.readState,
+    readState: (...asked) =>
+      witnesses.readState(...asked).catch((error: unknown) => {
+        if (!(error instanceof CannotSimulateError)) throw error
+        throw new ConflictError(`The changed run needs state of the node: ${error.message}`)
+      }),
   }
 }
 
