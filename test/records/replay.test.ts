@@ -113,10 +113,12 @@ test('what if: other limits, call data, time and paymaster', async () => {
   })
   const later = await replay(hash, { blockTime: '4000000000' })
   expect(later).toMatchObject({ blockTime: '4000000000', success: false })
-  await expect(replay(hash, { maxFeePerGas: '1' + '0'.repeat(25) })).resolves.toMatchObject({
+  await expect(replay(hash, { maxFeePerGas: `1${'0'.repeat(25)}` })).resolves.toMatchObject({
     code: 'AA21',
   })
-  await expect(replay(hash, { paymasterAndData: '0x12' })).rejects.toThrow(/shorter than in EntryPoint v0.6/)
+  await expect(replay(hash, { paymasterAndData: '0x12' })).rejects.toThrow(
+    /shorter than in EntryPoint v0.6/,
+  )
   await expect(replay(hash, { callGasLimit: '-1' })).rejects.toThrow(/callGasLimit/)
   await expect(replay(hash, { callData: `0x${'00'.repeat(4_097)}` })).rejects.toThrow(/4096 bytes/)
   await expect(replay(hash, { nonce: '1' })).rejects.toThrow(/nonce/)

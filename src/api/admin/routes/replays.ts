@@ -80,7 +80,10 @@ function paymasterOf(entryPoint: EntryPoint, bytes: Hex): OperationPaymaster {
   const paymaster = entryPoint.readPaymasterAndData(bytes)
   if (paymaster !== undefined) return paymaster
   const { version } = entryPoint
-  throw new InvalidFieldError('paymasterAndData', `is shorter than in EntryPoint v${version}; 0x: none`)
+  throw new InvalidFieldError(
+    'paymasterAndData',
+    `is shorter than in EntryPoint v${version}; 0x: none`,
+  )
 }
 
 type Simulate = <Result>(appId: string, run: () => Promise<Result>) => Promise<Result>
