@@ -109,7 +109,7 @@ test('what if: other limits, call data, time and paymaster', async () => {
   expect(await replay(hash, changes)).toMatchObject({ success: false, reason: 'not today' })
   expect(await replay(hash, { verificationGasLimit: '1000' })).toMatchObject({
     success: false,
-    code: expect.stringMatching(/^AA(13|40|23)/),
+    actualGasUsed: null,
   })
   const later = await replay(hash, { blockTime: '4000000000' })
   expect(later).toMatchObject({ blockTime: '4000000000', success: false })

@@ -1,4 +1,4 @@
-import { type Address, encodeFunctionData, type Hex, parseAbi, parseEther } from 'viem'
+import { type Address, encodeFunctionData, type Hex, parseAbi, parseEther, zeroAddress } from 'viem'
 import { expect, test } from 'vitest'
 import type { OperationReceipt } from '../../src/bundler/operationViews.js'
 import type { AccountCall } from '../../src/cli/devnet/simpleAccount.js'
@@ -71,7 +71,7 @@ async function createParty(version: Version) {
       await chain.fund((await chain.draft('deployed', seed)).sender, parseEther('10'))
       continue
     }
-    const user = await tokens.createUser(seed, token, 10n ** 12n)
+    const user = await tokens.createUser(seed, token)
     await tokens.transact(user, runs([approval(token, tokenTank)]))
     users[at] = user
   }
@@ -94,7 +94,7 @@ async function createParty(version: Version) {
     // A TokenUser sends no value: there the calls fail by what they are.
     const op = { ...draft, callGasLimit: limit, ...(callData && { callData }) }
     if (users[at] !== undefined) {
-      const quote = tokens.quoteFor(token, { treasury: tokens.executor })
+      const quote = tokens.quoteFor(token, { treasury: zeroAddress })
       return tokens.sign(tokens.pay(op, quote), `mixed ${version} ${at}`)
     }
     const paid = at % 3 === 1 ? await chain.sponsor(op, tank) : op

@@ -57,15 +57,17 @@ function FaultLine({ run: { frames, reason, code }, chainId }: FramesProps) {
   const text = reason ?? fault.reason ?? fault.error
   return (
     <p class="trouble fault-line">
-      {code !== null && !text?.startsWith(code) && `${code}: `}
-      <strong>{nameOf(fault)}</strong> on{' '}
-      <Hex
-        value={fault.to}
-        what="the contract that failed"
-        name={fault.role ?? undefined}
-        href={explorerUrl(chainId, 'address', fault.to)}
-      />{' '}
-      failed{text !== null && `: ${text}`}
+      <span>
+        {code !== null && !text?.startsWith(code) && `${code}: `}
+        <strong>{nameOf(fault)}</strong> on{' '}
+        <Hex
+          value={fault.to}
+          what="the contract that failed"
+          name={fault.role ?? undefined}
+          href={explorerUrl(chainId, 'address', fault.to)}
+        />{' '}
+        failed{text !== null && `: ${text}`}
+      </span>
     </p>
   )
 }
