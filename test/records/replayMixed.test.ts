@@ -116,6 +116,23 @@ test('status, logs, revert data and gas are those of the receipt, to the unit', 
 }, async () => {
   const world = opened()
   const { chainId } = world.definition
+  const receipts = new Map<Hex, OperationReceipt>()
+  const mined = new Map<Hex, OperationReceipt>()
+  const findMined = (hash: Hex) => findWitness(world.database, chainId, hash, 'transaction')
+  // Those in which nothing failed are kept when somebody looks, while the node has their state.
+  const keepRound = async (hashes: readonly Hex[]) => {
+    for (const hash of hashes) {
+      const receipt = await world.receipt(hash)
+      receipts.set(hash, receipt)
+      mined.set(receipt.receipt.transactionHash, receipt)
+    }
+    for (const hash of mined.keys())
+      await until(async () => {
+        if (await findMined(hash)) return true
+        expect(await world.services.witnesses.mined(hash), hash).toBeDefined()
+        return false
+      })
+  }
   const hashes: Hex[] = []
   const parties = new Map<Version, Awaited<ReturnType<typeof createParty>>>()
   for (const version of VERSIONS) parties.set(version, await createParty(version))
@@ -127,19 +144,9 @@ test('status, logs, revert data and gas are those of the receipt, to the unit', 
         hashes.push(await world.admit(op, world.at(version).entryPoint))
       }
       await world.settle()
+      await keepRound(hashes.slice(-SENDERS))
     }
 
-  const receipts = new Map<Hex, OperationReceipt>()
-  for (const hash of hashes) receipts.set(hash, await world.receipt(hash))
-  const mined = new Map([...receipts.values()].map((each) => [each.receipt.transactionHash, each]))
-  const findMined = (hash: Hex) => findWitness(world.database, chainId, hash, 'transaction')
-  // Those in which nothing failed are kept when somebody looks.
-  for (const hash of mined.keys())
-    await until(async () => {
-      if (await findMined(hash)) return true
-      expect(await world.services.witnesses.mined(hash), hash).toBeDefined()
-      return false
-    })
   await world.anvil.stop()
 
   let largest = 0
