@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { UnavailableError } from './errors/requestErrors.js'
 
 /** A function that gives one item to the batcher and resolves to its result. */
@@ -10,10 +11,10 @@ type Waiting<Item, Result> = {
 }
 
 /**
- * A batcher whose items share a `commit` when they come at the same time. An item that comes alone is
- * committed at once; items that come while a commit runs make the next one, at most `maxItems` together,
- * in the order in which they came. When a commit of several throws, each is tried by itself, so that one
- * that cannot be committed harms no other; but with UnavailableError all fail without another try.
+ * A batcher whose items share a `commit` when they come at the same time: in one turn of the event loop, or while a
+ * commit runs. At most `maxItems` are committed together, in the order in which they came. When a commit of several
+ * throws, each is tried by itself, so that one that cannot be committed harms no other; but with UnavailableError all
+ * fail without another try.
  */
 export function createBatcher<Item, Result>(
   commit: (items: readonly Item[]) => Promise<readonly Result[]>,
@@ -36,6 +37,8 @@ export function createBatcher<Item, Result>(
   const run = async (): Promise<void> => {
     running = true
     while (waiting.length > 0) {
+      // On a busy process many items come in a turn; on an idle one it ends at once.
+      if (waiting.length < maxItems) await setImmediate()
       const batch = waiting.slice(0, maxItems)
       waiting = waiting.slice(maxItems)
       await settle(batch)

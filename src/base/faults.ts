@@ -6,7 +6,7 @@
  *
  * - `migration:applied`: schema changed, not committed; `start:migrated`: committed.
  * - `index:catching-up`: about to read a range of blocks; `index:began`: first head stored.
- * - `admission:simulated`: valid, not stored; `admission:inserted`: not committed;
+ * - `admission:simulated`: valid, not decided; `admission:inserting`: decided, not stored;
  *   `admission:committed`: not acknowledged.
  * - `sponsorship:signed`: not reserved; `sponsorship:reserved`: not committed;
  *   `sponsorship:committed`: not answered.
@@ -22,7 +22,7 @@ export type FaultPoint =
   | 'index:began'
   | 'index:catching-up'
   | 'admission:simulated'
-  | 'admission:inserted'
+  | 'admission:inserting'
   | 'admission:committed'
   | 'sponsorship:signed'
   | 'sponsorship:reserved'

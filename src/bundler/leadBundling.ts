@@ -22,7 +22,9 @@ type Candidacy = {
 /** The part of a bundler that the process with the lease needs. */
 type LeaseBundler = Pick<Bundler, 'wake' | 'stop'>
 
-export type BundlingCandidate = LeaseBundler & {
+export type BundlingCandidate = Pick<LeaseBundler, 'stop'> & {
+  /** Wakes the bundler of this process; false where another one may lead. */
+  wake(): boolean
   /** Tries to take the lease now; called when one was given up. */
   compete(): void
   /** Whether bundling started in this process. */
@@ -109,7 +111,10 @@ export function leadBundling(
   compete()
   return {
     compete,
-    wake: () => leadership?.bundler.wake(),
+    wake: () => {
+      leadership?.bundler.wake()
+      return leadership !== undefined
+    },
     leads: () => leadership !== undefined,
     stop: () => {
       stopped ??= stop()

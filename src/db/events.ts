@@ -59,7 +59,7 @@ function tidings(chainId: number, hashes: readonly Hex[]): string[] {
 
 /**
  * Writes the events of operations that this transaction has included, dropped or replaced, and announces their
- * ends to the listeners that count them.
+ * ends to the listeners that count them. Without any subscription, no operation is read for it.
  */
 export async function emitOperationEvents(
   trx: TransactionExecutor,
@@ -67,9 +67,7 @@ export async function emitOperationEvents(
   hashes: readonly Hex[],
 ): Promise<void> {
   if (hashes.length === 0) return
-  const announced = sql`select pg_notify(${ENDED_CHANNEL}, tiding)
-    from unnest(${tidings(chainId, hashes)}::text[]) as tiding`.execute(trx)
-  const written = sql`with ended as (
+  await sql`with ended as (
       select o.*, i.success, i.transaction_hash, i.block_number, i.actual_gas_cost,
         i.actual_gas_used, case
           when o.state <> 'included' then 'user_operation.dropped'
@@ -80,6 +78,7 @@ export async function emitOperationEvents(
         and o.state = 'included'
       where o.chain_id = ${chainId} and o.hash = any(${[...hashes]}::text[])
         and o.state in ('included', 'dropped', 'replaced')
+        and exists (select from event_subscriptions where active)
     ), event as (
       insert into events (app_id, type, data)
       select app_id, type, jsonb_strip_nulls(jsonb_build_object(
@@ -91,11 +90,13 @@ export async function emitOperationEvents(
       where exists (select from event_subscriptions s
         where s.app_id = ended.app_id and s.active and ended.type = any(s.event_types))
       returning id, app_id, type
+    ), delivery as (
+      insert into event_deliveries (event_id, subscription_id)
+      select event.id, s.id from event join event_subscriptions s
+        on s.app_id = event.app_id and s.active and event.type = any(s.event_types)
     )
-    insert into event_deliveries (event_id, subscription_id)
-    select event.id, s.id from event join event_subscriptions s
-      on s.app_id = event.app_id and s.active and event.type = any(s.event_types)`.execute(trx)
-  await Promise.all([announced, written])
+    select pg_notify(${ENDED_CHANNEL}, tiding)
+    from unnest(${tidings(chainId, hashes)}::text[]) as tiding`.execute(trx)
 }
 
 /** Writes the events of those of these reservations that this transaction has made final. */

@@ -114,7 +114,11 @@ function openSession(
   }
 }
 
-/** Is the query surely a read? SQL text counts as a write, and so does a query with a `with`. */
-function isRead({ query }: CompiledQuery): boolean {
-  return query.kind === 'SelectQueryNode' && query.with === undefined
+/**
+ * Is the query surely a read? SQL that begins with `select` writes no table of ours: only a function that it calls could,
+ * and we have none. SQL that begins otherwise counts as a write, and so does a query with a `with`.
+ */
+function isRead({ query, sql }: CompiledQuery): boolean {
+  if (query.kind === 'SelectQueryNode') return query.with === undefined
+  return query.kind === 'RawNode' && /^\s*select\b/.test(sql)
 }

@@ -1,4 +1,4 @@
-import type { CompiledQuery, DatabaseConnection } from 'kysely'
+import { type CompiledQuery, type DatabaseConnection, sql } from 'kysely'
 import type { TransactionExecutor } from './database.js'
 
 /**
@@ -32,4 +32,17 @@ export function pipelined<Result>(
       throw error
     })
   })
+}
+
+/**
+ * Sends the last statements of a transaction and its commit at once; `ask` begins them all before it waits for anything.
+ * Resolves when they are committed; when one fails, nothing of the transaction is written, and its error is thrown.
+ */
+export async function pipelinedToCommit(
+  trx: TransactionExecutor,
+  ask: (statements: TransactionExecutor) => Promise<unknown>,
+): Promise<void> {
+  await pipelined(trx, (statements) =>
+    Promise.all([ask(statements), sql`commit`.execute(statements)]),
+  )
 }

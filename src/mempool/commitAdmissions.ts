@@ -3,7 +3,7 @@ import { RuleViolationError, UnstakedEntityFullError } from '../base/errors/rule
 import { faultPoint } from '../base/faults.js'
 import type { Database, Transaction, TransactionExecutor } from '../db/database.js'
 import { emitOperationEvents } from '../db/events.js'
-import { pipelined } from '../db/pipelined.js'
+import { pipelined, pipelinedToCommit } from '../db/pipelined.js'
 import { conflictingDelegate } from '../erc4337/rules/index.js'
 import { createEntityView, type EntityView, usesOf } from './createEntityView.js'
 import { type AdmissionDecision, type AdmissionLimits, decideAdmission } from './decideAdmission.js'
@@ -64,8 +64,8 @@ export function commitAdmissions(
       if (entities && decision.kind === 'insert') entityView.take(entities, decision.replaces)
       return decision
     })
-    await pipelined(trx, (statements) => writeChanges(statements, chainId, view))
-    for (const _ of view.puts.keys()) faultPoint('admission:inserted')
+    for (const _ of view.puts.keys()) faultPoint('admission:inserting')
+    await pipelinedToCommit(trx, (statements) => writeChanges(statements, chainId, view))
     return decisions
   })
 }

@@ -1,5 +1,4 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Logger } from 'pino'
 import type { Hex } from 'viem'
 import { createBatcher } from '../base/createBatcher.js'
 import { PaymasterDepositError } from '../base/errors/operationErrors.js'
@@ -9,7 +8,6 @@ import { UnstakedEntityFullError } from '../base/errors/ruleErrors.js'
 import { faultPoint } from '../base/faults.js'
 import { unixNow } from '../base/unixNow.js'
 import { delegateToHash } from '../chain/delegations.js'
-import type { Database } from '../db/database.js'
 import { readAttribution } from '../erc4337/attribution.js'
 import type { EntryPoint } from '../erc4337/entryPoint.js'
 import type { Fees } from '../erc4337/fees.js'
@@ -78,7 +76,7 @@ export function createMempool(context: MempoolContext): Mempool {
   const { definition, database, heads, logger, metrics } = context
   const { chainId } = definition
   const rules = ruleSettings(definition)
-  const announce = createAnnouncer(database, chainId, logger)
+  const announce = createAnnouncer(context)
   const commit = createBatcher<Admission, AdmissionDecision>(
     (admissions) => commitAdmissions(database, chainId, admissions, definition),
     MAX_GROUP,
@@ -260,12 +258,17 @@ export function createSemaphore(capacity: number): Semaphore {
 }
 
 /**
- * A function that notifies the bundlers of a chain, in this and other processes, that operations wait.
- * It is called after the commit: a NOTIFY inside each transaction makes PostgreSQL commit them one after
- * the other, which cuts the admissions a second to a fifth. Admissions that come while a message is under
+ * A function that wakes the bundler of a chain because operations wait: that of this process where it bundles, else all
+ * others, by a message. It is called after the commit: a NOTIFY inside each transaction makes PostgreSQL commit them one
+ * after the other, which cuts the admissions a second to a fifth. Admissions that come while a message is under
  * way share the next one. After a lost message the bundler's timer finds the operation.
  */
-function createAnnouncer(database: Database, chainId: number, logger: Logger): () => void {
+function createAnnouncer({
+  database,
+  definition: { chainId },
+  logger,
+  wakeBundler = () => false,
+}: MempoolContext): () => void {
   let requested = false
   let running = false
 
@@ -276,7 +279,7 @@ function createAnnouncer(database: Database, chainId: number, logger: Logger): (
       await setImmediate()
       requested = false
       try {
-        await announceOperations(database, chainId)
+        if (!wakeBundler()) await announceOperations(database, chainId)
       } catch (error) {
         logger.warn({ reason: (error as Error).message }, 'operations not announced')
       }

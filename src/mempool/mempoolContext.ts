@@ -20,4 +20,6 @@ export type MempoolContext = {
   readonly logger: Logger
   readonly sizes: ExpectedSizes
   readonly witnesses: Pick<WitnessRecorder, 'record'>
+  /** Wakes the bundler of this process; false where it does not bundle at present. */
+  readonly wakeBundler?: () => boolean
 }

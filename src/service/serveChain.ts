@@ -48,10 +48,14 @@ type OwnServices = Omit<ChainServices, 'admit' | 'debug' | 'reads'> &
     readonly sizes: ExpectedSizes
   }
 
-/** The services of an open chain that answer the API, except those of its bundler and its reads. */
+/**
+ * The services of an open chain that answer the API, except those of its bundler and its reads.
+ * @param wakeBundler as in MempoolContext
+ */
 export function serveChain(
   chain: OpenChain,
   { config, client, approver, traces, database, masterKey }: ChainParts,
+  wakeBundler?: () => boolean,
 ): OwnServices {
   const { definition, entryPoints, node, heads, engine, metrics, logger } = chain
   const { chainId } = definition
@@ -59,7 +63,7 @@ export function serveChain(
   const fees = () => adviseFees(node, heads.current(), definition)
   const dataPrice = () => dataPriceAt(node, definition.dataFee, heads.current())
   const estimateOnChain = estimatesOf(chain, { sizes, fees, dataPrice })
-  const mempool = createMempool({ ...chain, database, sizes })
+  const mempool = createMempool({ ...chain, database, sizes, ...(wakeBundler && { wakeBundler }) })
   const tokenRates = createPrices({
     node,
     client,

@@ -32,7 +32,7 @@ export async function startChain(definition: ChainDefinition, parts: ChainParts)
   const { database, masterKey } = parts
   const chain = await openChain(definition, parts)
   const { node, heads } = chain
-  const { news, ...services } = serveChain(chain, parts)
+  const { news, ...services } = serveChain(chain, parts, () => bundler?.wake() ?? false)
   const { bundler, debug, funds, stop } = bundleChain(chain, parts)
   const reads = readsOf(chain)
   return {

@@ -113,6 +113,10 @@ test('what a holder writes after another took over is not written, however it wr
   ]
   for (const write of writes) await expect(write()).rejects.toBeInstanceOf(LeaseLostError)
   expect(lost).toBe(writes.length)
+  const { rows } = await sql<{ ok: number }>`
+    select 1 as ok`.execute(fenced)
+  expect(rows).toEqual([{ ok: 1 }])
+  expect(lost).toBe(writes.length)
   expect(await names()).toEqual(before)
 })
 

@@ -1,7 +1,9 @@
 import { type QueryExecutorProvider, sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { pipelined } from '../../src/db/pipelined.js'
+import { openDatabase } from '../../src/db/database.js'
+import { pipelined, pipelinedToCommit } from '../../src/db/pipelined.js'
 import { useDatabase } from '../support/database/database.js'
+import { silent } from '../support/logger.js'
 
 const shared = useDatabase()
 function database() {
@@ -66,4 +68,35 @@ test('the first that fails says why also where those behind it are heard of soon
       ),
     )
   await expect(failing).rejects.toThrow('division by zero')
+})
+
+test('the last statements take effect with their commit, and the session goes on', async () => {
+  const single = openDatabase(shared().connection, silent, { size: 1 })
+  await sql`create table drops (value int unique)`.execute(single)
+  const store = (...values: number[]) =>
+    single.transaction().execute(async (trx) => {
+      await add(trx, values[0]!)
+      await pipelinedToCommit(trx, (statements) =>
+        Promise.all(values.slice(1).map((value) => add(statements, value))),
+      )
+      // Another session sees them before the transaction ends for its owner.
+      return count(database())
+    })
+  expect(await store(1, 2, 3)).toBe(3n)
+  await expect(store(4, 5, 3)).rejects.toThrow('drops_value_key')
+  expect(await count(single)).toBe(3n)
+  expect(await store(6)).toBe(4n)
+  const late = single.transaction().execute(async (trx) => {
+    await pipelinedToCommit(trx, (statements) => add(statements, 7))
+    throw new Error('after the commit')
+  })
+  await expect(late).rejects.toThrow('after the commit')
+  const undone = single.transaction().execute(async (trx) => {
+    await add(trx, 8)
+    throw new Error('before it')
+  })
+  await expect(undone).rejects.toThrow('before it')
+  expect(await count(database())).toBe(5n)
+  await sql`drop table drops`.execute(single)
+  await single.destroy()
 })

@@ -37,8 +37,8 @@ const points: readonly Passing[] = full
       'sponsorship:reserved',
       'sponsorship:committed',
       'admission:simulated:2',
-      'admission:inserted',
-      'admission:inserted:3',
+      'admission:inserting',
+      'admission:inserting:3',
       'admission:committed',
       'admission:committed:2',
       'admission:committed:4',
@@ -55,7 +55,7 @@ const points: readonly Passing[] = full
       'inclusion:settled',
       'inclusion:committed',
     ]
-  : ['admission:inserted:3', 'broadcast:after']
+  : ['admission:inserting:3', 'broadcast:after']
 
 /** Waits for the death of a process that reaches its fault point; one that does not is ended. */
 async function dead({ process, ended, output }: RunningPurser): Promise<void> {

@@ -23,12 +23,16 @@ import {
 } from '../../src/base/errors/operationErrors.js'
 import { UnstakedEntityFullError } from '../../src/base/errors/ruleErrors.js'
 import { noMetrics } from '../../src/base/metrics/metrics.js'
+import { listen } from '../../src/db/notifications.js'
 import type { Operation } from '../../src/erc4337/operation.js'
 import { createBundleSizes } from '../../src/mempool/bundleSizes.js'
 import { createMempool } from '../../src/mempool/createMempool.js'
 import { minimumReplacement } from '../../src/mempool/decideAdmission.js'
 import type { MempoolContext } from '../../src/mempool/mempoolContext.js'
+import { announceOperations, OPERATIONS_CHANNEL } from '../../src/mempool/pool/operations.js'
 import { useDatabase } from '../support/database/database.js'
+import { silent } from '../support/logger.js'
+import { until } from '../support/until.js'
 import { openWorld, type World } from '../support/world/openWorld.js'
 import { settableAccountAbi } from '../support/world/settableAccounts.js'
 import { useFreshWorld } from '../support/world.js'
@@ -206,6 +210,42 @@ describe('admission', () => {
       expect(comesNext).toBe(false)
     } finally {
       await ruled.stop()
+    }
+  })
+
+  test('wakes the bundler of its own process, and where that does not bundle those of others', async () => {
+    const { context, entryPoint, heads, appId, definition } = chain()
+    const heard: string[] = []
+    const { connection } = postgres()
+    const listener = await listen(connection, OPERATIONS_CHANNEL, silent, (id) => heard.push(id))
+    let leads = true
+    let woken = 0
+    const wakeBundler = () => {
+      woken += 1
+      return leads
+    }
+    const sizes = createBundleSizes(database(), definition)
+    const witnesses = { record: () => {} }
+    const parts = { ...context, sizes, heads, witnesses, metrics: noMetrics, wakeBundler }
+    const { engine } = context
+    const measure = () => Promise.reject(new Error('admission measures nothing'))
+    const mempool = createMempool({ ...parts, engine: { ...engine, measure } })
+    const admitNext = async () => {
+      const op = chain().operation(await chain().createAccount())
+      await heads.refresh()
+      await mempool.admit(entryPoint, op, { appId, simulateExecution: false })
+    }
+    try {
+      await admitNext()
+      await until(async () => woken === 1)
+      leads = false
+      await admitNext()
+      await until(async () => heard.length > 0)
+      await announceOperations(database(), 7)
+      await until(async () => heard.includes('7'))
+      expect(heard).toEqual([String(definition.chainId), '7'])
+    } finally {
+      await listener.close()
     }
   })
 

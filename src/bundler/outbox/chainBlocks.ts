@@ -46,42 +46,23 @@ export async function lastIndexed(db: Database): Promise<ReadonlyMap<number, big
   return new Map(rows.map(({ chain_id, number }) => [Number(chain_id), number]))
 }
 
+/**
+ * Stores a block, and forgets final ones: all below the newest one that is `final` or older, which stays as the place
+ * to return to after the deepest reorg. Block 0 stays too.
+ */
 export async function putBlock(
   trx: Transaction,
   chainId: number,
-  block: ChainBlock,
+  { number, hash }: ChainBlock,
+  final: bigint,
 ): Promise<void> {
-  await trx
-    .insertInto('chain_blocks')
-    .values({ chain_id: BigInt(chainId), ...block })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['chain_id', 'number'])
-        .doUpdateSet((eb) => ({ hash: eb.ref('excluded.hash') })),
+  await sql`with forgotten as (
+      delete from chain_blocks where chain_id = ${chainId} and number > 0
+        and number < (select max(number) from chain_blocks
+          where chain_id = ${chainId} and number <= ${final})
     )
-    .execute()
-}
-
-/**
- * Forgets final blocks: all below the newest one that is `number` or older, which stays as the place
- * to return to after the deepest reorg. Block 0 stays too.
- */
-export async function pruneBlocks(
-  trx: Transaction,
-  chainId: number,
-  number: bigint,
-): Promise<void> {
-  await trx
-    .deleteFrom('chain_blocks')
-    .where('chain_id', '=', BigInt(chainId))
-    .where('number', '>', 0n)
-    .where('number', '<', ({ selectFrom, fn }) =>
-      selectFrom('chain_blocks')
-        .select(fn.max('number').as('anchor'))
-        .where('chain_id', '=', BigInt(chainId))
-        .where('number', '<=', number),
-    )
-    .execute()
+    insert into chain_blocks (chain_id, number, hash) values (${chainId}, ${number}, ${hash})
+    on conflict (chain_id, number) do update set hash = excluded.hash`.execute(trx)
 }
 
 /**

@@ -46,6 +46,17 @@ export type Followed = ChainView & {
   readonly blocked: ReadonlySet<Address>
   /** Why nothing new is sent, and no fee is raised, for now; see `ceilingWait`. */
   readonly wait: string | undefined
+  /** What `lanesOf` gives, until a change of ours other than a further bundle. */
+  readonly lanes: { bundles: readonly OpenBundle[] | undefined }
+}
+
+/** The bundles of the lanes as they are now: those that were open since the view. Only who follows it changes them. */
+export async function lanesOf(
+  { database, definition }: Pick<BundlingContext, 'database' | 'definition'>,
+  { lanes, ...view }: Followed,
+): Promise<readonly OpenBundle[]> {
+  lanes.bundles ??= await openSince(database, definition.chainId, view)
+  return lanes.bundles
 }
 
 /** The state that the index has reached at `head`, to be read before the index goes on. */
@@ -68,16 +79,20 @@ export async function followBundles(context: BundlingContext, view: ChainView): 
   const blocked = new Set<Address>()
   const wait = await ceilingWait(context, head)
   const open = await openSince(database, definition.chainId, view)
-  if (open.length === 0) return { ...view, blocked, wait }
+  const followed = { ...view, blocked, wait, lanes: { bundles: open } }
+  if (open.length === 0) return followed
 
   const knownToNode = await knownTransactions(context, open)
   const { fast } = await executorFees(context, head)
   const at = { head, fast, wait, soon: await comingBlock(node, head, SOON_BLOCKS), knownToNode }
+  let hasChanged = false
   for (const { address: executor, mined } of states.values()) {
     const lane = { executor, mined, open: open.filter((bundle) => bundle.executor === executor) }
-    if (!(await followLane(context, lane, at))) blocked.add(executor)
+    const { allTaken, isChanged } = await followLane(context, lane, at)
+    if (!allTaken) blocked.add(executor)
+    if (isChanged) hasChanged = true
   }
-  return { ...view, blocked, wait }
+  return hasChanged ? { ...followed, lanes: { bundles: undefined } } : followed
 }
 
 /** Blocks in which a transaction that the node has may be mined before it can be replaced. */
@@ -93,12 +108,12 @@ type Following = {
   readonly knownToNode: ReadonlySet<Hex>
 }
 
-/** Carries out the plan of a lane. Returns whether the node has taken all its transactions. */
+/** Carries out the plan of a lane. Returns whether the node has taken all its transactions, and whether a bundle was touched. */
 async function followLane(
   context: BundlingContext,
   lane: Lane,
   { head, fast, wait, soon, knownToNode }: Following,
-): Promise<boolean> {
+): Promise<{ readonly allTaken: boolean; readonly isChanged: boolean }> {
   const { definition, relay } = context
   const { resubmitAfter, maxBundlesPerExecutor } = definition
   const sound: OpenBundle[] = []
@@ -123,6 +138,10 @@ async function followLane(
       maxFillers: maxBundlesPerExecutor,
     },
   )
+  const isChanged =
+    open.length < lane.open.length ||
+    open.some((bundle, place) => bundle !== lane.open[place]) ||
+    outdated.length + steps.length + stuck.length > 0
   let allTaken = true
   for (const step of steps) {
     if (step.kind === 'abandon') await abandon(context, step.bundle, step.reason)
@@ -130,9 +149,9 @@ async function followLane(
     else if (!isTaken(await send(context, step.bundle))) allTaken = false
   }
   // Until the chain asks for less, a higher fee under the ceiling is of no use.
-  if (wait !== undefined) return allTaken
-  for (const bundle of stuck) if (await resubmit(context, head, bundle, fast)) break
-  return allTaken
+  if (wait === undefined)
+    for (const bundle of stuck) if (await resubmit(context, head, bundle, fast)) break
+  return { allTaken, isChanged }
 }
 
 /** Broadcasts a bundle's newest transaction; one that can never be included ends the bundle. */

@@ -7,9 +7,14 @@ import { decayReputations } from '../../mempool/pool/reputations.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import { balanceAlert } from '../executorStatus.js'
 import { executorFees } from '../feeCeiling.js'
-import { openSince } from '../outbox/bundles.js'
 import { indexBlocks } from '../settle/indexBlocks.js'
-import { type ChainView, type Followed, followBundles, viewChain } from './followBundles.js'
+import {
+  type ChainView,
+  type Followed,
+  followBundles,
+  lanesOf,
+  viewChain,
+} from './followBundles.js'
 import { missingNonces } from './lanes.js'
 import { refillExecutors, sendTransfer } from './refillExecutors.js'
 import { returnSurpluses } from './returnSurpluses.js'
@@ -56,10 +61,10 @@ export async function keepLanes(context: BundlingContext, followed: Followed): P
  * behind them.
  */
 async function fillGaps(context: BundlingContext, followed: Followed): Promise<void> {
-  const { database, definition, signers, treasury, logger } = context
-  const { chainId, maxBundlesPerExecutor } = definition
+  const { definition, signers, treasury, logger } = context
+  const { maxBundlesPerExecutor } = definition
   const { head, states } = followed
-  const bundles = await openSince(database, chainId, followed)
+  const bundles = await lanesOf(context, followed)
   for (const signer of [...signers, ...(treasury ? [treasury] : [])]) {
     const { address } = signer
     const state = states.get(address)
@@ -70,6 +75,7 @@ async function fillGaps(context: BundlingContext, followed: Followed): Promise<v
     for (const nonce of missing) {
       const { fast } = await executorFees(context, head)
       const transfer = { to: address, value: 0n, nonce, fees: fast }
+      followed.lanes.bundles = undefined
       const filler = await sendTransfer(context, signer, 'filler', transfer)
       logger.warn({ bundleId: filler.id, executor: address, nonce }, 'missing nonce filled')
     }

@@ -11,10 +11,10 @@ import { type DataPrice, dataPriceAt } from '../../gas/dataPrice.js'
 import { placeholder } from '../../gas/placeholder.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import { executorFees } from '../feeCeiling.js'
-import { type OpenBundle, openSince, rawTransactions } from '../outbox/bundles.js'
+import { type OpenBundle, rawTransactions } from '../outbox/bundles.js'
 import { storeBundle } from '../outbox/outbox.js'
 import { signAttempt, transferTransaction } from './attempts.js'
-import { type Followed, send } from './followBundles.js'
+import { type Followed, lanesOf, send } from './followBundles.js'
 import { committedCost, nextNonce } from './lanes.js'
 
 /** Gas of a plain transfer, with a margin for chains that charge for its data. */
@@ -31,8 +31,8 @@ const NOT_REFILLED = 'the executor cannot be refilled'
  * is no other, and when it is closed its money is in the balance that was read.
  */
 export async function refillExecutors(context: BundlingContext, followed: Followed): Promise<void> {
-  const { database, definition, node, signers, treasury, logger, problems } = context
-  const { chainId, maxBundlesPerExecutor, treasury: terms } = definition
+  const { definition, node, signers, treasury, logger, problems } = context
+  const { maxBundlesPerExecutor, treasury: terms } = definition
   const { head, states, blocked } = followed
   const treasuryState = treasury && states.get(treasury.address)
   if (!treasury || !terms || !treasuryState || blocked.has(treasury.address)) return
@@ -41,7 +41,7 @@ export async function refillExecutors(context: BundlingContext, followed: Follow
   )
   if (executors.every(({ balance }) => balance >= terms.refillBelow)) return
 
-  const bundles = await openSince(database, chainId, followed)
+  const bundles = await lanesOf(context, followed)
   const { fast: fees } = await executorFees(context, head)
   const dataPrice = await dataPriceAt(node, definition.dataFee, head)
   let lane = {
@@ -63,6 +63,7 @@ export async function refillExecutors(context: BundlingContext, followed: Follow
   if (unserved.length === 0) problems.end(address, POOR)
   else problems.error(address, POOR, facts)
   for (const { to, value } of refills) {
+    followed.lanes.bundles = undefined
     try {
       const nonce = nextNonce(lane)
       const refill = await sendTransfer(context, treasury, 'refill', { to, value, nonce, fees })

@@ -5,9 +5,8 @@ import { dataPriceAt } from '../../gas/dataPrice.js'
 import { depositTo } from '../../paymaster/entryPointDeposit.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import { executorFees } from '../feeCeiling.js'
-import { openSince } from '../outbox/bundles.js'
 import { mostOwed } from '../outbox/surpluses.js'
-import type { Followed } from './followBundles.js'
+import { type Followed, lanesOf } from './followBundles.js'
 import { committedCost, nextNonce } from './lanes.js'
 import { sendTransfer, transferCost } from './refillExecutors.js'
 
@@ -33,7 +32,7 @@ export async function returnSurpluses(context: BundlingContext, followed: Follow
   const cost = transferCost(await dataPriceAt(node, definition.dataFee, head), fees, DEPOSIT_GAS)
   if (owed.amount < WORTH_IT * cost) return
 
-  const bundles = await openSince(database, chainId, followed)
+  const bundles = await lanesOf(context, followed)
   const [richest] = signers
     .flatMap((signer) => {
       const state = blocked.has(signer.address) ? undefined : states.get(signer.address)
@@ -48,6 +47,7 @@ export async function returnSurpluses(context: BundlingContext, followed: Follow
   const { entryPoint, tank, names } = owed
   const value = owed.amount - cost
   const transfer = { to: entryPoint, value, data: depositTo(tank), nonce: nextNonce(richest.lane) }
+  followed.lanes.bundles = undefined
   try {
     const { id } = await sendTransfer(
       context,

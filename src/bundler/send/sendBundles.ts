@@ -10,10 +10,10 @@ import { pooledEntryPoints } from '../../mempool/pool/pooledOperations.js'
 import { assembleBundle, type BundleDraft } from '../assemble/assembleBundle.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import type { ExecutorState } from '../executorStatus.js'
-import { type OpenBundle, openSince } from '../outbox/bundles.js'
+import type { OpenBundle } from '../outbox/bundles.js'
 import { storeBundle } from '../outbox/outbox.js'
 import { signAttempt, transactionCost } from './attempts.js'
-import { type Followed, isTaken, send } from './followBundles.js'
+import { type Followed, isTaken, lanesOf, send } from './followBundles.js'
 import { committedCost, nextNonce } from './lanes.js'
 
 /** Bundles of an executor that may be open, promised ones included. */
@@ -82,8 +82,13 @@ export async function sendBundles(
       if (isOver()) return false
       const sent = await trySend(context, newestHead(), lane, allowed, waiting)
       if (sent === 'nothing') return false
-      if (sent === 'stopped') continue
+      if (sent === 'stopped') {
+        // It may be stored all the same.
+        followed.lanes.bundles = undefined
+        continue
+      }
       isBusy = true
+      followed.lanes.bundles &&= [...followed.lanes.bundles, sent.bundle]
       const { entryPoint } = sent
       rotated = [...rotated.filter((each) => each !== entryPoint), entryPoint]
       if (!sent.leavesOthers) left.delete(entryPoint)
@@ -97,12 +102,10 @@ export async function sendBundles(
 }
 
 /** Lanes of the executors that may send: those with enough money and no transaction that is blocked. */
-async function sendingLanes(
-  { database, definition, signers, pending }: BundlingContext,
-  followed: Followed,
-): Promise<SendingLane[]> {
+async function sendingLanes(context: BundlingContext, followed: Followed): Promise<SendingLane[]> {
+  const { definition, signers, pending } = context
   const { states, blocked } = followed
-  const open = await openSince(database, definition.chainId, followed)
+  const open = await lanesOf(context, followed)
   const promised = open.length > 0 ? await pending?.transactions() : undefined
   const isInFlight = ({ attempts }: OpenBundle) => !attempts.some(({ hash }) => promised?.has(hash))
   return signers.flatMap((signer) => {

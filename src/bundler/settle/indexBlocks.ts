@@ -15,7 +15,6 @@ import {
   type ChainBlock,
   forgetChain,
   indexedBlocks,
-  pruneBlocks,
   putBlock,
   rollBack,
 } from '../outbox/chainBlocks.js'
@@ -73,7 +72,7 @@ async function beginIndex(
   const numbers = anchor > 0n ? [0n, anchor] : [0n]
   const older = await canonicalBlocks(node, numbers)
   await database.transaction().execute(async (trx) => {
-    for (const block of [...older.values(), head]) await putBlock(trx, chainId, toBlock(block))
+    for (const block of [...older.values(), head]) await putBlock(trx, chainId, block, 0n)
   })
   faultPoint('index:began')
   return true
@@ -112,8 +111,7 @@ async function indexRange(
       looked: looked.ids,
     }
     const found = { culprits, losses, dataFees }
-    await putBlock(trx, chainId, toBlock(to))
-    await pruneBlocks(trx, chainId, final)
+    await putBlock(trx, chainId, to, final)
     await settleReceipts(trx, context, receipts, canonical, progress, found)
     if (settles) faultPoint('inclusion:settled')
   })
@@ -164,17 +162,15 @@ async function readReceipts(
   ])
   if (read === undefined) return undefined
   const events = [...missed, ...read]
-  const seen = events.map(toSeenInclusion)
+  const sent = new Set(attempts)
+  const own = events.filter(({ transactionHash }) => sent.has(transactionHash))
+  const foreign = events.filter(({ transactionHash }) => !sent.has(transactionHash))
+  const seen = foreign.map(toSeenInclusion)
   const ourHashes = await hashesToSettle(database, chainId, seen)
-  const including = new Set(
-    events
-      .filter((_, index) => ourHashes.has(seen[index]?.userOpHash ?? '0x'))
-      .map((event) => event.transactionHash),
-  )
-  const otherReceipts = await getTransactionReceipts(
-    node,
-    [...including].filter((hash) => !attempts.includes(hash)),
-  )
+  const others = foreign.filter((_, index) => ourHashes.has(seen[index]?.userOpHash ?? '0x'))
+  const otherHashes = new Set(others.map(({ transactionHash }) => transactionHash))
+  const otherReceipts = await getTransactionReceipts(node, [...otherHashes])
+  const including = new Set([...own, ...others].map(({ transactionHash }) => transactionHash))
   const receipts = [...bundleReceipts, ...otherReceipts].filter(
     ({ blockNumber }) => blockNumber <= to.number,
   )
@@ -189,10 +185,6 @@ async function readReceipts(
 function toSeenInclusion({ address, topics }: Pick<Log, 'address' | 'topics'>): SeenInclusion {
   const [, userOpHash = '0x', , paymaster = '0x'] = topics
   return { entryPoint: address, userOpHash, paymaster: `0x${paymaster.slice(-40)}` }
-}
-
-function toBlock({ number, hash }: Head): ChainBlock {
-  return { number, hash }
 }
 
 /** The relation of the chain at `head` to the indexed blocks. */

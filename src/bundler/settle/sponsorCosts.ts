@@ -68,7 +68,8 @@ export async function withSponsorCosts(
     definition.chainId,
     ours.filter(isFree).map(({ outcome }) => outcome.userOpHash),
   )
-  const known = await readShares(trx, definition.chainId, hashes)
+  const isSponsored = ours.some((each) => isFree(each) || each.outcome.paymaster !== zeroAddress)
+  const known = await readShares(trx, definition.chainId, isSponsored ? hashes : [])
   const costs = new Map<Hex, Pick<SettledInclusion, 'cost' | 'rebate'>>()
   const surpluses = new Map<string, Surplus>()
   for (const [transactionHash, { receipt, cost }] of ourBundles) {

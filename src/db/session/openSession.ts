@@ -10,13 +10,15 @@ type DatabaseSession = { readonly query: Query; readonly release: () => void }
 /**
  * How statements reach the server. Those with values are prepared under a name, so that the server
  * parses and plans each once per connection. `begin` is not waited for: it travels in one packet with
- * the statement that follows, which fails where `begin` did.
+ * the statement that follows, which fails where `begin` did. Where `pipelinedToCommit` has sent `commit` with the last
+ * statement, nothing is left to send when the transaction ends for its owner.
  */
 export function openSession(client: pg.PoolClient, nameOf: NameOf): DatabaseSession {
   // A pool's clients are of the class Client, which the types do not say.
   const { stream } = (client as pg.PoolClient & pg.Client).connection
   let begun: Promise<unknown> | undefined
   let isSpent = false
+  let isCommitted = false
 
   /** Sends all statements of one turn of the event loop to the server in one packet. */
   const gather = (): void => {
@@ -36,6 +38,9 @@ export function openSession(client: pg.PoolClient, nameOf: NameOf): DatabaseSess
   }
 
   const query: Query = async (text, values) => {
+    const isOver = isCommitted && (text === 'commit' || text === 'rollback')
+    isCommitted = text === 'commit'
+    if (isOver) return isEnded
     if (text === 'begin') {
       stream.cork()
       begun = client.query(text)
@@ -63,6 +68,7 @@ export function isStalePlan(error: unknown): boolean {
 }
 
 const isBegun: pg.QueryResult = { command: 'BEGIN', rowCount: 0, oid: 0, rows: [], fields: [] }
+const isEnded: pg.QueryResult = { ...isBegun, command: 'COMMIT' }
 
 /** Does the server end the session with this error? The connection may still look open then. */
 function isFatal(error: unknown): boolean {

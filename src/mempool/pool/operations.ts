@@ -183,10 +183,14 @@ export async function dropExpired(
   last: { readonly number: bigint; readonly timestamp: number },
   maxAge: number,
 ): Promise<Hex[]> {
+  const isLate = sql`valid_until > 0 and valid_until < ${last.timestamp}::bigint`
+  const isLateBlock = sql`valid_until_block > 0 and valid_until_block < ${last.number}::bigint`
+  const hasEnded = sql`(${isLate} or ${isLateBlock})`
+  const isExpired = sql`chain_id = ${chainId} and state = 'pooled'
+    and (${hasEnded} or received_at < now() - make_interval(secs => ${maxAge}::float8))`
+  const { rows: found } = await sql`select from operations where ${isExpired} limit 1`.execute(db)
+  if (found.length === 0) return []
   return inTransaction(db, async (trx) => {
-    const isLate = sql`valid_until > 0 and valid_until < ${last.timestamp}::bigint`
-    const isLateBlock = sql`valid_until_block > 0 and valid_until_block < ${last.number}::bigint`
-    const hasEnded = sql`(${isLate} or ${isLateBlock})`
     const { rows } = await sql<{ hash: Hex }>`
       update operations set state = 'dropped', updated_at = now(),
         reason_code = case when ${hasEnded} then 'EXPIRED' else 'WAITED_TOO_LONG' end,
@@ -197,9 +201,7 @@ export async function dropExpired(
             || ', a bundle must be valid until block ' || ${last.number}::bigint
           else 'no bundle took it in ' || ${maxAge}::float8
             || ' seconds; send it again with higher fees' end
-      where chain_id = ${chainId} and state = 'pooled'
-        and (${hasEnded} or received_at < now() - make_interval(secs => ${maxAge}::float8))
-      returning hash`.execute(trx)
+      where ${isExpired} returning hash`.execute(trx)
     const expired = rows.map(({ hash }) => hash)
     const hashes = [...expired, ...(await dropSuccessors(trx, chainId, expired))]
     await emitOperationEvents(trx, chainId, hashes)
@@ -233,8 +235,33 @@ export async function acceptedHashes(
   return new Set(rows.map((row) => row.hash))
 }
 
+/** The columns of a stored operation. */
+export const storedColumns = [
+  'hash',
+  'entry_point',
+  'app_id',
+  'operation',
+  'max_fee_per_gas',
+  'max_priority_fee_per_gas',
+  'state',
+  'reason_code',
+  'reason',
+  'attempts',
+  'bundle_id',
+  'received_at',
+  'valid_until',
+  'valid_until_block',
+  'factory',
+  'seen_block',
+  'most_charged',
+  'shared_by',
+  'first_validation',
+] as const
+
 /** A row as the rest of the house knows it. */
-export function toStored(row: Selectable<Schema['operations']>): StoredOperation {
+export function toStored(
+  row: Pick<Selectable<Schema['operations']>, (typeof storedColumns)[number]>,
+): StoredOperation {
   return {
     hash: row.hash,
     entryPoint: row.entry_point,

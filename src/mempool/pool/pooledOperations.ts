@@ -3,7 +3,7 @@ import type { Address, Hex } from 'viem'
 import { compareBigints, smallest } from '../../base/bigints.js'
 import type { Database } from '../../db/database.js'
 import type { Schema } from '../../db/schema.generated.js'
-import { type StoredOperation, toStored } from './operations.js'
+import { type StoredOperation, storedColumns, toStored } from './operations.js'
 import { nonceKeyUnit } from './successors.js'
 
 /**
@@ -22,10 +22,11 @@ export async function pooledOperations(db: Database, query: PoolQuery): Promise<
     .where(sql<boolean>`o.assured_price - o.max_priority_fee_per_gas < ${baseFee}`)
     .where(sql<boolean>`o.assured_price >= ${baseFee + leastTip}`)
     .orderBy('o.assured_price', 'desc')
-  const ranked = [payingTip, payingLess].map((kind) =>
-    kind.orderBy('o.received_at').limit(limit).execute(),
+  const [best, next] = [payingTip, payingLess].map((kind) =>
+    kind.orderBy('o.received_at').limit(limit),
   )
-  const rows = (await Promise.all(ranked)).flat()
+  const { rows } = await sql<PooledRow>`select * from (${best}) as best
+    union all select * from (${next}) as next`.execute(db)
   const tipOf = ({ max_priority_fee_per_gas: tip, assured_price }: PooledRow) =>
     smallest(tip, assured_price - baseFee)
   return rows
@@ -52,14 +53,16 @@ export async function pooledEntryPoints(
   return new Set(rows.map(({ address }) => address))
 }
 
-type PooledRow = Selectable<Schema['operations']>
+type PooledRow = Pick<Selectable<Schema['operations']>, (typeof rankedColumns)[number]>
+
+const rankedColumns = [...storedColumns, 'assured_price'] as const
 
 /** Pooled operations that nothing of their sender keeps from being bundled. */
 function readyOperations(db: Database, { chainId, entryPoint, without }: PoolQuery) {
   return (
     db
       .selectFrom('operations as o')
-      .selectAll('o')
+      .select(rankedColumns.map((column) => `o.${column}` as const))
       .where('o.chain_id', '=', BigInt(chainId))
       .where('o.entry_point', '=', entryPoint)
       .where(sql<boolean>`o.state = 'pooled'`)

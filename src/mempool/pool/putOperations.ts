@@ -89,9 +89,9 @@ type PutOperation = {
 /** The columns that the hash of an operation covers: one that comes back has the same. */
 const hashed = new Set(['hash', 'entry_point', 'sender', 'nonce', 'paymaster', 'prefund'])
 
-/** The columns of a new operation: a member of `entry` is the column of its name. */
-function rowOf({ entry, standing }: PutOperation): Readonly<Record<string, unknown>> {
-  const { chainId: _, bid: __, operation, firstValidation, ...members } = entry
+/** The columns of a new operation that are no documents: a member of `entry` is the column of its name. */
+function columnsOf({ entry, standing }: PutOperation): Readonly<Record<string, unknown>> {
+  const { chainId: _, bid: __, firstValidation: ___, operation, ...members } = entry
   const { maxFeePerGas, maxPriorityFeePerGas } = bidOf(entry)
   return {
     ...Object.fromEntries(
@@ -102,16 +102,17 @@ function rowOf({ entry, standing }: PutOperation): Readonly<Record<string, unkno
     paymaster: operation.paymaster,
     max_fee_per_gas: maxFeePerGas,
     max_priority_fee_per_gas: maxPriorityFeePerGas,
-    operation: jsonOf(operation),
-    first_validation: firstValidation && jsonOf(firstValidation),
     state: standing.state,
     reason_code: standing.code,
     reason: standing.reason,
   }
 }
 
-function jsonOf(value: object): unknown {
-  return JSON.parse(toJson(value))
+/** The row of a new operation as JSON. Its documents, which are most of it, are written once. */
+function rowOf(put: PutOperation): string {
+  const { operation, firstValidation = null } = put.entry
+  const documents = `"operation":${toJson(operation)},"first_validation":${toJson(firstValidation)}`
+  return `${decimalJson(columnsOf(put)).slice(0, -1)},${documents}}`
 }
 
 /**
@@ -125,9 +126,9 @@ export async function putOperations(
   puts: readonly PutOperation[],
   bounds: ReadonlyMap<string, bigint>,
 ): Promise<void> {
-  const rows = puts.map(rowOf)
-  const names = Object.keys(rows[0] ?? {})
-  if (names.length === 0) return
+  const [first] = puts
+  if (first === undefined) return
+  const names = [...Object.keys(columnsOf(first)), 'operation', 'first_validation']
   const columns = sql.raw(names.join(', '))
   const renewed = names.filter((name) => !hashed.has(name))
   const renewal = sql.raw(renewed.map((name) => `${name} = excluded.${name}`).join(', '))
@@ -140,7 +141,7 @@ export async function putOperations(
     )
     insert into operations (chain_id, ${columns})
     select ${chainId}, ${columns}
-    from jsonb_populate_recordset(null::operations, ${decimalJson(rows)}::jsonb)
+    from jsonb_populate_recordset(null::operations, ${`[${puts.map(rowOf).join()}]`}::jsonb)
     on conflict (chain_id, hash) do update set ${renewal}, bundle_id = null,
       cancel_requested_at = null, received_at = now(), updated_at = now()
       where operations.state in ('dropped', 'replaced')`.execute(trx)

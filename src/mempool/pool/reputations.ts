@@ -217,12 +217,13 @@ export async function readReputations(
  * last call, in whatever process that was; entities whose counters are 0 are forgotten.
  */
 export async function decayReputations(db: Database, chainId: number): Promise<void> {
+  const isBehind = sql`chain_id = ${chainId} and hour < floor(extract(epoch from now()) / 3600)`
   for (;;) {
-    const { numAffectedRows = 0n } = await sql`
-      update reputations set hour = hour + 1,
+    const { rows } = await sql`select from reputations where ${isBehind} limit 1`.execute(db)
+    if (rows.length === 0) return
+    await sql`update reputations set hour = hour + 1,
         ops_seen = ops_seen * 23 / 24, ops_included = ops_included * 23 / 24
-      where chain_id = ${chainId} and hour < floor(extract(epoch from now()) / 3600)`.execute(db)
-    if (numAffectedRows === 0n) return
+      where ${isBehind}`.execute(db)
     await sql`delete from reputations
       where chain_id = ${chainId} and ops_seen = 0 and ops_included = 0`.execute(db)
   }

@@ -40,8 +40,7 @@ export async function settleLedger(
   included: readonly SettledInclusion[],
   progress: LedgerProgress | undefined,
 ): Promise<void> {
-  const includedIds = await findIncluded(trx, chainId, included)
-  const endedIds = progress === undefined ? [] : await findEnded(trx, chainId, progress)
+  const { includedIds, endedIds } = await findChanging(trx, chainId, included, progress)
   const ids = await lockReservations(trx, [...new Set([...includedIds, ...endedIds])])
   if (ids.length === 0) return
   const lockedIds = new Set(ids)
@@ -90,39 +89,46 @@ async function lockReservations(trx: Transaction, ids: readonly bigint[]): Promi
 /**
  * Reservations that these inclusions end: those of the same sender and nonce, and those of the
  * included sponsorship itself, however old. An inclusion can be found late, when its block is final
- * and its reservation released. Settled reservations are final.
+ * and its reservation released. Settled reservations are final. And open reservations that have expired, and ended ones
+ * that can become final.
  */
-async function findIncluded(
+async function findChanging(
   trx: Transaction,
   chainId: number,
   included: readonly SettledInclusion[],
-): Promise<bigint[]> {
-  if (included.length === 0) return []
-  const { rows } = await sql<{ id: bigint }>`select id from reservations
+  progress: LedgerProgress | undefined,
+): Promise<{ readonly includedIds: readonly bigint[]; readonly endedIds: readonly bigint[] }> {
+  const parts = [
+    ...(included.length > 0 ? [endingWith(chainId, included)] : []),
+    ...(progress ? [endingBy(chainId, progress)] : []),
+  ]
+  if (parts.length === 0) return { includedIds: [], endedIds: [] }
+  const { rows } = await sql<{ id: bigint; included: boolean }>`${sql.join(
+    parts,
+    sql` union all `,
+  )}`.execute(trx)
+  const idsOf = (isIncluded: boolean) =>
+    rows.filter((row) => row.included === isIncluded).map(({ id }) => id)
+  return { includedIds: idsOf(true), endedIds: idsOf(false) }
+}
+
+function endingWith(chainId: number, included: readonly SettledInclusion[]) {
+  return sql`select id, true as included from reservations
     where state <> 'settled' and id in (
       select r.id from reservations r join ${rowsOf(included)}
         on (r.entry_point, r.sender, r.nonce) = (e.entry_point, e.sender, e.nonce)
         where r.chain_id = ${chainId} and r.state in ('open', 'included', 'expired')
       union
       select d.reservation_id from decisions d join ${rowsOf(included)} on d.user_op_hash = e.hash
-        where d.chain_id = ${chainId} and d.reservation_id is not null)`.execute(trx)
-  return rows.map(({ id }) => id)
+        where d.chain_id = ${chainId} and d.reservation_id is not null)`
 }
 
-/** Open reservations that have expired, and ended ones that can become final. */
-async function findEnded(
-  trx: Transaction,
-  chainId: number,
-  { timestamp, final, looked }: LedgerProgress,
-): Promise<bigint[]> {
-  const { rows } = await sql<{ id: bigint }>`select id from reservations
+function endingBy(chainId: number, { timestamp, final, looked }: LedgerProgress) {
+  return sql`select id, false as included from reservations
       where chain_id = ${chainId} and state = 'open' and valid_until < ${timestamp}
     union all
-    select id from reservations where chain_id = ${chainId} and block_number <= ${final}
-      and (state = 'included' or (state = 'expired' and id = any(${looked}::bigint[])))`.execute(
-    trx,
-  )
-  return rows.map(({ id }) => id)
+    select id, false from reservations where chain_id = ${chainId} and block_number <= ${final}
+      and (state = 'included' or (state = 'expired' and id = any(${looked}::bigint[])))`
 }
 
 /** The inclusions as table `e` of a statement. */
