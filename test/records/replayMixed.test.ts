@@ -35,7 +35,7 @@ const failures: readonly {
   { call: ['failLong', 5_000n] },
   { call: ['nest', 3n, 40n] },
   { call: ['write', MOST, 2n] },
-  { call: ['burnAll'] },
+  { call: ['burn', 10_000_000n] },
   { call: ['write'], limit: 15_000n },
   { call: ['write', 0n, 2n], limit: 1n },
   { call: ['fail', 'never'], value: MOST },
