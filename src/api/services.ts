@@ -17,6 +17,7 @@ import type { AppFees } from '../paymaster/appFees.js'
 import type { TokenPaymaster } from '../paymaster/createTokenPaymaster.js'
 import type { TokenPrice } from '../paymaster/prices/createPrices.js'
 import type { Sponsor } from '../paymaster/sponsor.js'
+import type { ChainEngine } from '../simulation/chainEngine.js'
 import type { WitnessedRun } from '../simulation/witness.js'
 import type { NewRefusal } from '../records/refusals.js'
 import type { AppSponsor } from '../tenants/apps.js'
@@ -55,8 +56,7 @@ export type ChainServices = AppFees &
     /** See `simulateAssets`; limits that the draft lacks are those of an estimate for the app. */
     assets(entryPoint: EntryPoint, draft: Draft, appId: string): Promise<SimulatedAssets>
     balanceChanges(holder: Address, assets: SimulatedAssets): Promise<readonly BalanceChange[]>
-    /** What repeats the mined transaction of a bundle of ours; undefined where that cannot be had. Throws CannotSimulateError. */
-    witness(transactionHash: Hex): Promise<WitnessedRun | undefined>
+    readonly witnesses: Witnesses
     /** The time of the newest block that no reorganisation undoes and that the ledger knows; undefined = none yet. */
     finalTime(): Promise<Date | undefined>
     readonly follow: OperationNews['follow']
@@ -76,6 +76,27 @@ export type IncludedCall = {
   readonly entryPoint: EntryPoint
   readonly operation: Operation
   readonly blockHash: Hex
+}
+
+/** An accepted operation, whatever became of it. */
+export type ReplayableOperation = {
+  readonly entryPoint: EntryPoint
+  readonly operation: Operation
+  readonly userOpHash: Hex
+  readonly appId: string
+  /** The block that includes it. */
+  readonly blockHash: Hex | undefined
+  readonly isPending: boolean
+}
+
+/** What repeats runs of which nothing was kept. All throw CannotSimulateError. */
+export type Witnesses = {
+  /** Of a bundle's transaction, ours or somebody else's; undefined where our EVM does not repeat it. */
+  mined(transactionHash: Hex): Promise<WitnessedRun | undefined>
+  /** Of an operation alone: before the block that includes it, else on the newest one. */
+  alone(operation: ReplayableOperation): Promise<WitnessedRun>
+  /** See `ChainEngine.readState`. */
+  readonly readState: ChainEngine['readState']
 }
 
 export type RegisteredWebhook = Pick<Webhook, 'webhookId' | 'webhookUrl' | 'requestType'>

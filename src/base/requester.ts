@@ -13,6 +13,15 @@ export type Requester = {
   beginHeavyWork(): void
 }
 
+/** The party that replays work for: nobody's request waits behind them, nor the validations of the next bundle. */
+export const replays: Requester = {
+  name: 'replays',
+  since: 0,
+  spent: 0,
+  spend() {},
+  beginHeavyWork() {},
+}
+
 const requesters = new AsyncLocalStorage<Requester | undefined>()
 
 /** The party for which the caller works; undefined = the service itself. */

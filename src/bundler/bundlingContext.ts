@@ -4,6 +4,7 @@ import type { ProblemLog } from '../base/problemLog.js'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import type { ExecutorSigner } from '../chain/signing/executorTransaction.js'
+import type { TransactionReceipt } from '../chain/transactionReceipt.js'
 import type { Database } from '../db/database.js'
 import type { EntryPoint } from '../erc4337/entryPoint.js'
 import type { SizeWatch } from '../mempool/bundleSizes.js'
@@ -14,6 +15,7 @@ import type { BundleWitness } from './createBundleWitness.js'
 import type { DataFeeWatch } from './createDataFeeWatch.js'
 import type { GasWatch } from './createGasWatch.js'
 import type { Relay } from './createRelay.js'
+import type { MinedBundle } from './minedBundle.js'
 import type { PendingBlock } from './pendingBlock.js'
 
 /** The parts that bundle on one chain. All state is in the database. */
@@ -39,6 +41,8 @@ export type BundlingContext = {
   /** Absent where receipts tell the data fee, or there is none. */
   readonly dataFeeWatch?: DataFeeWatch | undefined
   readonly bundleWitness?: BundleWitness | undefined
+  /** A bundle of ours that is to be run again. */
+  readonly minedBundle?: (receipt: TransactionReceipt, entryPoint: EntryPoint) => MinedBundle
   readonly witnesses?: Pick<WitnessRecorder, 'record'> | undefined
   /** Absent where the rules are off. */
   readonly gasWatch?: GasWatch | undefined

@@ -2,13 +2,10 @@ import type { Logger } from 'pino'
 import type { Address, Hex } from 'viem'
 import { Lru } from '../base/lru.js'
 import type { ChainMetrics } from '../base/metrics/metrics.js'
-import type { TransactionReceipt } from '../chain/transactionReceipt.js'
 import type { Database } from '../db/database.js'
-import type { EntryPoint } from '../erc4337/entryPoint.js'
 import { type EntityGas, savers } from '../erc4337/rules/index.js'
 import { readEntityFacts, throttleEntity } from '../mempool/pool/reputations.js'
-import type { ChainEngine, ReplayedBundle } from '../simulation/chainEngine.js'
-import { type MinedBundle, sentTransaction } from './minedBundle.js'
+import type { MinedBundle } from './minedBundle.js'
 
 /** The result of comparing a mined bundle; `skipped`: enough were compared lately. */
 type GasCompared = 'fair' | 'saved' | 'unanswered' | 'skipped'
@@ -16,7 +13,6 @@ type GasCompared = 'fair' | 'saved' | 'unanswered' | 'skipped'
 type GasWatchContext = {
   readonly chainId: number
   readonly database: Database
-  readonly replay: ChainEngine['replay']
   /** Milliseconds, never less than before. */
   readonly now: () => number
   readonly logger: Logger
@@ -93,15 +89,13 @@ const noGas: EntityGas = new Map()
 /** @param second the gas of each operation's staked entities in its second validation */
 async function compareGas(
   context: GasWatchContext,
-  { receipt, entryPoint }: MinedBundle,
+  { receipt: { transactionHash }, entryPoint, again }: MinedBundle,
   second: readonly EntityGas[],
 ): Promise<GasCompared> {
-  const { transactionHash, blockHash } = receipt
-  const transaction = await sentTransaction(context, receipt)
-  if (transaction === undefined) return 'unanswered'
-  const run = await context.replay(entryPoint, blockHash, transaction)
-  const { used } = run
-  if (used === undefined || !repeats(entryPoint, run, receipt)) return 'unanswered'
+  const run = await again()
+  const used = typeof run === 'string' ? undefined : run.used
+  // The gas of an operation holds all of its validation, so one that other transactions of its block changed differs.
+  if (used === undefined) return 'unanswered'
   const saversByOperation = second.map((validated, i) => savers(validated, used[i] ?? noGas))
   const entities = [...new Set(saversByOperation.flat())]
   for (const address of entities) {
@@ -110,29 +104,6 @@ async function compareGas(
     await throttle(context, entryPoint.address, address, { transactionHash, ...gas })
   }
   return entities.length === 0 ? 'fair' : 'saved'
-}
-
-/**
- * Whether the run did what the chain did: the same operations with the same ends and, to the unit, the same gas.
- * The gas of an operation holds all of its validation, so one that other transactions of its block changed differs.
- */
-function repeats(
-  entryPoint: EntryPoint,
-  { outcomes }: ReplayedBundle,
-  { logs }: TransactionReceipt,
-): boolean {
-  const mined = entryPoint.decodeOutcomes(logs)
-  return (
-    mined.length === outcomes.length &&
-    mined.every(({ userOpHash, success, actualGasUsed }, i) => {
-      const run = outcomes[i]
-      return (
-        run?.userOpHash === userOpHash &&
-        run.success === success &&
-        run.actualGasUsed === actualGasUsed
-      )
-    })
-  )
 }
 
 async function throttle(

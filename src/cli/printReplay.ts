@@ -7,9 +7,10 @@ type Frame = Replay['frames'][number]
 /** Prints a replay for people: how it ended, its calls one below the other, and what changed hands. */
 export function printReplay({ frames, transfers, isCut, ...replay }: Replay): void {
   const { moment, transactionHash, block, success, code, reason, revertData } = replay
-  const where =
-    moment === 'mined' ? `in transaction ${transactionHash}` : 'refused when it was sent'
-  console.log(`${success ? 'succeeded' : 'failed'} in block ${block}, ${where}`)
+  const ending = success ? 'succeeded' : 'failed'
+  console.log(
+    `${replay.isChanged ? 'with the changes ' : ''}${ending} in block ${block}, ${moments[moment](transactionHash)}`,
+  )
   if (replay.actualGasUsed !== null)
     console.log(
       `gas ${replay.actualGasUsed}, cost ${formatEther(BigInt(replay.actualGasCost ?? 0))}`,
@@ -23,6 +24,12 @@ export function printReplay({ frames, transfers, isCut, ...replay }: Replay): vo
     const what = kind === 'native' ? formatEther(BigInt(amount)) : `${amount} of ${token}`
     console.log(`transfer: ${what}${id === null ? '' : ` #${id}`} from ${from} to ${to}`)
   }
+}
+
+const moments: Readonly<Record<Replay['moment'], (transaction: string | null) => string>> = {
+  mined: (transaction) => `in transaction ${transaction}`,
+  refused: () => 'in its validation',
+  alone: () => 'by itself',
 }
 
 function printFrame(frame: Frame): void {

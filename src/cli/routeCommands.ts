@@ -266,6 +266,11 @@ const helps: Readonly<Record<string, string>> = {
   reference: 'such as an invoice number; it counts once',
   alertWei: 'amount in whole coins of the chain',
   alertDays: 'days of use at the rate of the last week',
+  maxFeePerGas: 'wei',
+  maxPriorityFeePerGas: 'wei',
+  blockTime: 'Unix seconds',
+  callData: 'bytes in hexadecimal',
+  paymasterAndData: 'bytes as the EntryPoint has them; 0x: none',
   abi: 'JSON as compilers write it, or one function or error on each line; empty for none',
 }
 

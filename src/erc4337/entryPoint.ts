@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
 import type { Fees } from './fees.js'
 import type { ForkGas } from './forkGas.js'
-import type { Operation } from './operation.js'
+import type { Operation, OperationPaymaster } from './operation.js'
 import type { Version, VersionFacts } from './versionFacts.js'
 
 export type { Version } from './versionFacts.js'
@@ -107,6 +107,8 @@ export type EntryPointContract = {
   decodeHandleOps(input: Hex): readonly Operation[] | undefined
   /** The field as this version packs it, with the paymaster's gas limits from v0.7 on; `0x` = none. */
   paymasterAndData(op: Operation): Hex
+  /** The reverse; undefined where the bytes are too short. */
+  readPaymasterAndData(bytes: Hex): OperationPaymaster | undefined
   /** ABI encoding of the packed operation alone, the calldata that preVerificationGas pays for. */
   encodeOperation(op: Operation): Hex
   /** wei that must be covered before validation: gas limits times maxFeePerGas. */

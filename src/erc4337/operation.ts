@@ -35,3 +35,9 @@ export type Operation = {
   readonly signature: Hex
   readonly authorization: Authorization | undefined
 }
+
+/** The members of an operation that are about its paymaster. */
+export type OperationPaymaster = Pick<
+  Operation,
+  'paymaster' | 'paymasterVerificationGasLimit' | 'paymasterPostOpGasLimit' | 'paymasterData'
+>

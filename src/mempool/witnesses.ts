@@ -4,6 +4,7 @@ import type { Hex } from 'viem'
 import { createRecordShare } from '../base/createRecordShare.js'
 import { createWriteBehind } from '../base/createWriteBehind.js'
 import { ConflictError } from '../base/errors/restErrors.js'
+import { Lru } from '../base/lru.js'
 import type { ChainMetrics } from '../base/metrics/metrics.js'
 import type { Database } from '../db/database.js'
 import { openWitness, packWitness, type Witness, type WitnessedRun } from '../simulation/witness.js'
@@ -29,6 +30,8 @@ export type WitnessRecorder = ReturnType<typeof createWitnessRecorder>
 const GATHER = 250
 /** Witnesses that wait at most: packing one takes about a millisecond of the thread that answers. */
 const MOST_WAITING = 32
+/** Names that are remembered. */
+const MOST_RECENT = 10_000
 
 /**
  * Stores witnesses in batches, behind the answers. Those of refusals beyond an app's share, those that do not fit into
@@ -37,6 +40,7 @@ const MOST_WAITING = 32
 export function createWitnessRecorder({ chainId, database, logger, metrics }: RecorderContext) {
   let waiting: { readonly subject: WitnessSubject; take(): WitnessedRun }[] = []
   const share = createRecordShare()
+  const recent = new Lru<Hex, true>(MOST_RECENT)
   const count = (outcome: 'kept' | 'lost', runs: number) =>
     metrics.count('purser_witnesses_total', { outcome }, runs)
 
@@ -58,10 +62,14 @@ export function createWitnessRecorder({ chainId, database, logger, metrics }: Re
     /** Stores the witness that `take` makes soon, behind the answer. Never throws and never waits. */
     record(subject: WitnessSubject, take: () => WitnessedRun): void {
       const isShared = subject.appId === undefined || share(subject.appId)
-      if (isShared && waiting.length < MOST_WAITING) waiting.push({ subject, take })
-      else count('lost', 1)
+      if (isShared && waiting.length < MOST_WAITING) {
+        waiting.push({ subject, take })
+        recent.set(subject.hash, true)
+      } else count('lost', 1)
       behind.schedule()
     },
+    /** Whether it has lately recorded a run of this name. */
+    has: (hash: Hex) => recent.get(hash) ?? false,
     /** Stores what waits. */
     stop: behind.stop,
   }

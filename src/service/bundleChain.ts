@@ -7,6 +7,7 @@ import { createDebugBundler, type DebugBundler } from '../bundler/createDebugBun
 import { createGasWatch, type GasWatch } from '../bundler/createGasWatch.js'
 import { createRelay, type Relay } from '../bundler/createRelay.js'
 import { type BundlingCandidate, leadBundling } from '../bundler/leadBundling.js'
+import { minedBundle } from '../bundler/minedBundle.js'
 import { type Bundler, startBundler } from '../bundler/startBundler.js'
 import type { Database } from '../db/database.js'
 import { LEASE_TIME } from '../db/leases.js'
@@ -107,7 +108,6 @@ export function bundlingContext(
       : createGasWatch({
           chainId,
           database,
-          replay: engine.replay,
           now: () => performance.now(),
           logger,
           metrics,
@@ -126,14 +126,9 @@ export function bundlingContext(
     logger,
     problems: createProblemLog(logger),
     gasWatch,
-    bundleWitness: createBundleWitness({
-      chainId,
-      database,
-      replay: engine.replay,
-      witnesses,
-      logger,
-      metrics,
-    }),
+    bundleWitness: createBundleWitness({ witnesses, logger, metrics }),
+    minedBundle: (receipt, entryPoint) =>
+      minedBundle({ chainId, database, replay: engine.replay }, receipt, entryPoint),
     witnesses,
     dataFeeWatch: createDataFeeWatch({ node, definition, logger, now: Date.now, metrics }),
     sizeWatch:

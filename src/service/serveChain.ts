@@ -1,7 +1,6 @@
 import type { ChainServices } from '../api/services.js'
 import { unixNow } from '../base/unixNow.js'
 import type { ChainMetrics } from '../base/metrics/metrics.js'
-import { witnessBundle } from '../bundler/createBundleWitness.js'
 import { createOperationNews, type OperationNews } from '../bundler/operationNews.js'
 import { createSenderNews } from '../bundler/senderNews.js'
 import {
@@ -13,7 +12,7 @@ import {
 } from '../bundler/operationViews.js'
 import type { StateOverride } from '../chain/ethCall.js'
 import { adviseFees, type FeeAdvice } from '../chain/fees.js'
-import { getBlock, getTransactionReceipt } from '../chain/nodeReads.js'
+import { getBlock } from '../chain/nodeReads.js'
 import type { Database } from '../db/database.js'
 import type { Draft } from '../erc4337/draft.js'
 import type { EntryPoint } from '../erc4337/entryPoint.js'
@@ -44,11 +43,13 @@ import { defaultTerms } from '../paymaster/sponsorshipTerms.js'
 import { readBalanceChanges, simulateAssets } from '../simulation/simulateAssets.js'
 import type { OperationTraces } from '../telemetry/traces/operationTraces.js'
 import type { ChainParts, OpenChain } from './openChain.js'
+import { witnessesOn } from './witnessesOn.js'
 
 /** Seconds for which a token's price is used again. */
 const PRICE_SECONDS = 15
 
 type OwnServices = Omit<ChainServices, 'admit' | 'debug' | 'reads'> &
+  Pick<ReturnType<typeof runsOn>, 'witnesses'> &
   Pick<Mempool, 'admit'> & {
     /** The parts of those who wait for operations. */
     readonly news: Omit<OperationNews, 'follow'>
@@ -191,13 +192,15 @@ function runsOn(
   chain: OpenChain,
   appFees: AppFees,
   database: Database,
-): Pick<ChainServices, 'neededGas' | 'waterfall' | 'assets' | 'balanceChanges' | 'witness'> {
+): Pick<ChainServices, 'neededGas' | 'waterfall' | 'assets' | 'balanceChanges'> & {
+  readonly witnesses: ReturnType<typeof witnessesOn>
+} {
   return {
     neededGas: neededGasOn(chain),
     waterfall: (entryPoint, charged) => explainCharge(chain, entryPoint, charged),
     assets: assetsOn(chain, appFees),
     balanceChanges: (holder, assets) => readBalanceChanges(chain.node, holder, assets),
-    witness: witnessOn(chain, database),
+    witnesses: witnessesOn(chain, database),
   }
 }
 
@@ -230,21 +233,6 @@ function assetsOn(
     return simulateAssets({ node, engine }, entryPoint, op).catch(async (error: unknown) => {
       throw await explainRevert(node, draft, error)
     })
-  }
-}
-
-function witnessOn(chain: OpenChain, database: Database): ChainServices['witness'] {
-  const { node, entryPoints, engine, witnesses } = chain
-  const { chainId } = chain.definition
-  return async (hash) => {
-    const receipt = await getTransactionReceipt(node, hash)
-    const entryPoint = entryPoints.find(({ address }) => address === receipt?.to)
-    if (receipt === undefined || entryPoint === undefined) return undefined
-    const context = { chainId, database, replay: engine.replay }
-    const witness = await witnessBundle(context, { receipt, entryPoint })
-    if (typeof witness === 'string') return undefined
-    witnesses.record({ hash, appId: undefined }, () => witness)
-    return witness
   }
 }
 

@@ -223,6 +223,8 @@ async function hearEnds(
       for (const operation of await readEnded(database, chainId, hashes)) {
         countEnd(metrics.ofChain(chainId), operation, running.get(chainId)?.seenAt)
         traces?.ended(chainId, operation)
+        const hasLeft = operation.outcome === 'dropped' || operation.outcome === 'replaced'
+        if (hasLeft) running.get(chainId)?.services.witnesses.ended(operation.hash)
       }
     } catch (error) {
       const { message } = error as Error

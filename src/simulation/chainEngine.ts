@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { Address, Hex } from 'viem'
 import { CannotSimulateError, TooCostlyError } from '../base/errors/simulationErrors.js'
 import type { ChainMetrics } from '../base/metrics/metrics.js'
+import { BlockGone } from '../chain/blockReads.js'
 import type { ChainRules, ComingFork } from '../chain/chainRules.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import {
@@ -12,7 +13,7 @@ import {
 import type { EntryPoint } from '../erc4337/entryPoint.js'
 import type { Operation } from '../erc4337/operation.js'
 import type { EngineChoice } from '../erc4337/validationSettings.js'
-import type { Fork } from '../evm/index.js'
+import type { Fork, Miss, State } from '../evm/index.js'
 import { type CheckedBy, checkOperation, checkOverride, selfCheck } from './check/selfCheck.js'
 import type { RuleSettings } from './checkRules.js'
 import type { Engine, Inspecting } from './engine.js'
@@ -25,6 +26,7 @@ import { createKnownValidations, type KnownValidations } from './knownValidation
 import { createNodeEngine } from './node/nodeEngine.js'
 import { createNodeWatch } from './nodeWatch.js'
 import type { Simulations } from './simulations.js'
+import { knows } from './threads/carriedBlock.js'
 import { findTracer } from './tracer.js'
 
 export type { BundleTransaction, IncludedOperation, ReplayedBundle }
@@ -52,6 +54,11 @@ export type ChainEngine = Engine &
     ): Promise<ReplayedBundle>
     /** See `openPast`. Throws CannotSimulateError where our EVM is not used. */
     openPast(entryPoint: EntryPoint, op: Operation, blockHash: Hex): Promise<IncludedOperation>
+    /**
+     * Reads parts of the state before block `hash`, or of the newest where there is none. Throws CannotSimulateError where
+     * the node has lost it.
+     */
+    readState(hash: Hex | undefined, parts: readonly Miss[]): Promise<State>
     /** The forks whose rules a bundle may meet that is sent soon: those of now, and those that are an hour away at most. */
     forks(): readonly Fork[]
     /** The fork that the chain announces; undefined where none is known. */
@@ -162,12 +169,33 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
     measure: (entryPoint, ...rest) =>
       withEngine(entryPoint, (engine) => engine.measure(entryPoint, ...rest)),
     inspect: async (entryPoint, op) => ownEvm(entryPoint).inProcess.inspect(entryPoint, op),
+    witness: async (...request) => ownEvm(request[0]).inProcess.witness(...request),
     replay: async (entryPoint, ...rest) => replayBundle(ownEvm(entryPoint), entryPoint, ...rest),
     openPast: async (entryPoint, ...rest) => openPast(ownEvm(entryPoint), entryPoint, ...rest),
+    readState: (hash, parts) => readParts(state, hash, parts),
     trouble: () =>
       entryPoints.every(({ address }) => trusted.has(address)) ? undefined : UNTRUSTED,
     stop: () => state?.stop(),
   }
+}
+
+/** See `ChainEngine.readState`. */
+async function readParts(
+  state: StateProvider | undefined,
+  hash: Hex | undefined,
+  parts: readonly Miss[],
+): Promise<State> {
+  if (!state) throw new CannotSimulateError(UNTRUSTED)
+  if (hash === undefined)
+    return state.read(parts).catch((error: unknown) => {
+      if (!(error instanceof BlockGone)) throw error
+      throw new CannotSimulateError(error.message)
+    })
+  const { known } = await state.withStateBefore(hash, [], async (known) => {
+    const misses = parts.filter((part) => !knows(known, part))
+    return misses.length > 0 ? { kind: 'missing', misses } : { kind: 'done' }
+  })
+  return known
 }
 
 function openWatch(context: ChainEngineContext, state: StateProvider) {

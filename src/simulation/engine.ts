@@ -122,6 +122,8 @@ export type Inspecting = {
    * Throws CannotSimulateError, also for one that moves more assets than are looked at.
    */
   inspect(entryPoint: EntryPoint, op: Operation): Promise<Inspection>
+  /** Runs an operation as `execute` does, and returns what repeats the run, however it ends. */
+  witness(entryPoint: EntryPoint, op: Operation, override?: StateOverride): Promise<WitnessedRun>
 }
 
 /**

@@ -4,16 +4,26 @@ import { createEntryPoint } from '../erc4337/createEntryPoint.js'
 import type { EntryPoint, Failure, OperationOutcome } from '../erc4337/entryPoint.js'
 import type { Operation } from '../erc4337/operation.js'
 import { splitValidationData } from '../erc4337/validationData.js'
-import { type CallResult, call, codeHash, fromHex, type Miss, type Outcome } from '../evm/index.js'
+import {
+  type BlockEnv,
+  type CallResult,
+  call,
+  codeHash,
+  type EvmMessage,
+  fromHex,
+  type Miss,
+  type Outcome,
+  type State,
+} from '../evm/index.js'
 import { type Observation, observeOperation } from './inProcess/observeOperation.js'
 import { outcomesOf, refusal } from './inProcess/simulatedOperation.js'
 import { MAX_STEPS } from './inProcess/simulateOperation.js'
 import { unpackBlock } from './threads/carriedBlock.js'
-import type { Witness } from './witness.js'
+import type { Witness, WitnessedRun } from './witness.js'
 
 /** A run that was repeated from its witness. */
 export type ReplayedRun = {
-  readonly witness: Witness
+  readonly witness: Pick<Witness, 'extent'> & { readonly state: Pick<Witness['state'], 'block'> }
   readonly entryPoint: EntryPoint
   readonly ops: readonly Operation[]
   /** Its record is a detailed one; absent where that takes too much memory. */
@@ -22,6 +32,15 @@ export type ReplayedRun = {
   readonly outcomes: readonly OperationOutcome[]
   /** The reason for which the EntryPoint refuses the call; undefined where it does not. */
   readonly failure: Failure | undefined
+}
+
+/** A witness that is ready to run. */
+export type OpenedWitness = Pick<ReplayedRun, 'witness' | 'entryPoint' | 'ops'> & {
+  readonly block: BlockEnv
+  readonly state: State
+  readonly message: EvmMessage
+  /** The operation whose signature does not count, because it was changed after it was signed. */
+  readonly unsigned?: Operation
 }
 
 /**
@@ -33,37 +52,63 @@ export function replayWitness(
   codes: ReadonlyMap<Hex, Uint8Array>,
   maxSteps = MAX_STEPS,
 ): ReplayedRun {
-  const { entryPoint: at, extent, message } = witness
+  const run = runOpened(openRun({ witness, codes }), maxSteps, 'stop')
+  if (!Array.isArray(run)) return run as ReplayedRun
+  throw new ConflictError(`The witness lacks ${run.map(nameOf).join(', ')}.`)
+}
+
+/** Throws ConflictError where a code is another one, or is not there. */
+export function openRun({ witness, codes }: WitnessedRun): OpenedWitness {
+  const { entryPoint: at, message } = witness
   const entryPoint = createEntryPoint(at.version, at.address)
-  const { block, state } = unpackBlock(witness.state, (hash) => requireCode(codes, hash))
+  const opened = unpackBlock(witness.state, (hash) => requireCode(codes, hash))
   const ops = entryPoint.decodeHandleOps(message.data) ?? []
-  const [op] = ops
+  return {
+    ...opened,
+    witness,
+    entryPoint,
+    ops,
+    message: { ...message, data: fromHex(message.data) },
+  }
+}
+
+/** The run, or the state that it lacks. Throws ConflictError where it cannot be made at all. */
+export function runOpened(
+  { witness, entryPoint, ops, block, state, message, unsigned }: OpenedWitness,
+  maxSteps: number,
+  onMiss: 'stop' | 'guess',
+): ReplayedRun | readonly Miss[] {
+  const { extent } = witness
+  const isAlone = extent !== 'bundle'
+  const op = unsigned ?? ops[0]
   const observation =
-    extent === 'validation' && op ? observeOperation(entryPoint, op, 'validation') : undefined
+    op && (isAlone || unsigned)
+      ? observeOperation(entryPoint, op, isAlone ? extent : 'execution')
+      : undefined
   const outcome = call(
     {
       state,
       block,
-      onMiss: 'stop',
+      onMiss,
       record: true,
       detail: true,
       maxSteps,
       inspector: observation?.inspector,
     },
-    { ...message, data: fromHex(message.data) },
+    message,
   )
+  if (outcome.kind === 'missing') return outcome.misses
   const result = requireDone(outcome)
   const { validated, refused, ...answers } = observation?.observed ?? {}
-  const hasFailed = observation === undefined ? !result.success : validated === undefined || refused
-  const output = refused ?? result.output
-  return {
-    witness,
-    entryPoint,
-    ops,
-    result,
-    outcomes: observation === undefined ? outcomesOf(entryPoint, result) : [],
-    failure: hasFailed && op ? refusal(entryPoint, op, output, state) : signatureFailureOf(answers),
-  }
+  const hasFailed = isAlone ? validated === undefined || refused : !result.success
+  const failure =
+    hasFailed && op
+      ? refusal(entryPoint, op, (isAlone && refused) || result.output, state)
+      : isAlone && unsigned === undefined
+        ? signatureFailureOf(answers)
+        : undefined
+  const outcomes = extent === 'validation' ? [] : outcomesOf(entryPoint, result)
+  return { witness, entryPoint, ops, result, outcomes, failure }
 }
 
 /** A signature that account or paymaster refused, which the inspector hides from the EntryPoint. */
@@ -86,14 +131,13 @@ function requireCode(codes: ReadonlyMap<Hex, Uint8Array>, hash: Hex): Uint8Array
   return code
 }
 
-function requireDone(outcome: Outcome): CallResult {
+function requireDone(outcome: Exclude<Outcome, { readonly kind: 'missing' }>): CallResult {
   if (outcome.kind === 'done') return outcome
-  if (outcome.kind === 'missing')
-    throw new ConflictError(`The witness lacks ${outcome.misses.map(nameOf).join(', ')}.`)
   throw new ConflictError(`The run cannot be repeated here: ${outcome.reason}.`)
 }
 
-function nameOf(miss: Miss): string {
+/** A part of the state in words. */
+export function nameOf(miss: Miss): string {
   if (miss.kind === 'blockHash') return `the hash of block ${miss.number}`
   if (miss.kind === 'slot') return `slot ${miss.slot} of ${miss.address}`
   return `the ${miss.kind} of ${miss.address}`

@@ -12,6 +12,7 @@ import {
   toHex,
   type Touched,
 } from '../evm/index.js'
+import type { Extent } from './inProcess/observeOperation.js'
 import { type CarriedBlock, packBlock, Wanted } from './threads/carriedBlock.js'
 
 /**
@@ -21,8 +22,8 @@ import { type CarriedBlock, packBlock, Wanted } from './threads/carriedBlock.js'
 export type Witness = {
   readonly format: 1
   readonly entryPoint: { readonly version: Version; readonly address: Address }
-  /** `bundle`: a mined transaction. `validation`: handleOps with one operation, as `observeOperation` runs it. */
-  readonly extent: 'bundle' | 'validation'
+  /** `bundle`: a mined transaction. Else handleOps with one operation, as `observeOperation` runs it. */
+  readonly extent: 'bundle' | Extent
   readonly message: WitnessedMessage
   readonly state: CarriedBlock<Hex>
 }

@@ -51,6 +51,7 @@ describe('a link to an operation', () => {
     const other = await storeOperation(database(), one().appId)
     for (const wrong of [`/operations/31337/${other}`, path.replace('31337', '1')])
       expect((await send('GET', wrong, headers)).status).toBe(403)
+    expect((await send('GET', `${path}/replay?callGasLimit=1`, headers)).status).toBe(403)
     const seen: string[] = []
     for (const { method, path: named, isShared, who } of routes) {
       if (isShared || who === 'anybody') continue

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type FailureWorld, openFailureWorld } from '../support/failures/failureWorld.js'
-import { type HostileParts, hostileParts } from '../support/failures/hostileParts.js'
+import { callData, type HostileParts, hostileParts } from '../support/failures/hostileParts.js'
 import { preparedFailures } from '../support/failures/preparedFailures.js'
+import { devAccount, receiptOf } from '../support/service/devAccount.js'
 import { chromiumPath } from './browser.js'
 import { consoleTitle, useConsole } from './useConsole.js'
 
@@ -51,6 +52,40 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('a failure on the first
       expect((box?.y ?? 0) + (box?.height ?? height)).toBeLessThanOrEqual(height)
     }
     await appears(code)
+  })
+
+  test('a call that failed is shown where it failed, without a click, and can be tried otherwise', async () => {
+    const { page, expectFine } = opened()
+    const abi =
+      'function fail(string reason)\nfunction execute(address dest, uint256 value, bytes func)'
+    await world.admin('POST', `/apps/${world.appId}/abi`, { abi })
+    const { account, fund, sign, send } = await devAccount(world.info, 'support')
+    await fund()
+    const target = await parts.placeSettable()
+    const draft = await account.draft({ to: target, data: callData.fail('sold out') })
+    const limits = { callGasLimit: 100_000n, verificationGasLimit: 500_000n }
+    const op = { ...draft, ...(await parts.fees()), ...limits, preVerificationGas: 100_000n }
+    const hash = await send(await sign(op))
+    await receiptOf(world.info, hash)
+    await page.setViewportSize({ width: 1440, height: 900 })
+    await page.goto(`${world.info.url}/console/operations/${world.info.chainId}/${hash}`)
+    const fault = page.locator('.frames .fault')
+    await fault.waitFor()
+    expect(await fault.textContent()).toMatch(/fail.*sold out/)
+    const { y = 0, height = 0 } = (await page.locator('.fault-line').boundingBox()) ?? {}
+    expect(y + height, 'above the fold').toBeLessThan(900)
+    expect(await page.locator('.fault-line').textContent()).toMatch(/fail.*sold out/)
+    await expectFine('failed-call')
+
+    await page.getByText('What if…').click()
+    await page.getByLabel('callData').fill('0x')
+    await page.getByRole('button', { name: 'Run it so' }).click()
+    await page.getByText('With these changes it succeeds').waitFor()
+    await expectFine('failed-call-what-if')
+    await page.getByRole('button', { name: 'As it was' }).click()
+    await fault.waitFor()
+    await page.getByText('Where the money went').scrollIntoViewIfNeeded()
+    await expectFine('failed-call-money')
   })
 
   test('one of them looks as it should, and none broke the content policy', async () => {

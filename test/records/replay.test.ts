@@ -2,13 +2,14 @@ import { sql } from 'kysely'
 import type { Hex } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '../../src/db/database.js'
+import { devWallet } from '../../src/cli/devnet/devWallet.js'
 import { createEntryPoint } from '../../src/erc4337/createEntryPoint.js'
 import type { Operation } from '../../src/erc4337/operation.js'
 import { type FailureWorld, openFailureWorld } from '../support/failures/failureWorld.js'
 import { callData, type HostileParts, hostileParts } from '../support/failures/hostileParts.js'
 import type { Json } from '../support/http/jsonRpc.js'
 import { withBooks } from '../support/database/books.js'
-import { receiptOf } from '../support/service/devAccount.js'
+import { devAccount, receiptOf } from '../support/service/devAccount.js'
 import { until } from '../support/until.js'
 
 const CHAIN = 41_352
@@ -39,9 +40,98 @@ function kept(hash: Hex): Promise<unknown> {
   })
 }
 
-function replay(hash: Hex): Promise<Json> {
-  return world.admin('GET', `/operations/${CHAIN}/${hash}/replay`)
+function replay(hash: Hex, changes: Readonly<Record<string, string>> = {}): Promise<Json> {
+  return world.admin('GET', `/operations/${CHAIN}/${hash}/replay?${new URLSearchParams(changes)}`)
 }
+
+test('what is pending, was cancelled, or was mined in a bundle of somebody else is run when one looks', async () => {
+  const wallet = await devWallet(world.info.rpcUrl)
+  const foreign = await parts.operationOf(await parts.placeSettable(), {
+    callData: callData.fail('too late'),
+  })
+  const cancelled = await parts.operationOf(await parts.placeSettable())
+  const { hash, sent } = await world.unbundled(async () => {
+    const sent = await parts.send(foreign)
+    expect(await replay(sent)).toMatchObject({
+      moment: 'alone',
+      transactionHash: null,
+      success: false,
+      reason: 'too late',
+    })
+    await parts.send(cancelled)
+    await world.admin('POST', `/operations/${CHAIN}/${hashOf(cancelled)}/cancel`, {})
+    const { entryPoint } = parts
+    const data = createEntryPoint('0.6', entryPoint).encodeHandleOps(
+      [foreign],
+      wallet.account.address,
+    )
+    const hash = await wallet.sendTransaction({ to: entryPoint, data, gas: 1_000_000n })
+    return { hash, sent }
+  })
+  const { actualGasUsed } = await receiptOf(world.info, sent)
+  const mined = await replay(sent)
+  expect(mined).toMatchObject({
+    moment: 'mined',
+    transactionHash: hash,
+    reason: 'too late',
+    actualGasUsed: String(BigInt(actualGasUsed)),
+  })
+  const alone = await replay(hashOf(cancelled))
+  expect(alone).toMatchObject({ moment: 'alone', success: true, code: null })
+  await kept(hashOf(cancelled))
+  expect(await replay(hashOf(cancelled))).toEqual(alone)
+})
+
+test('what if: other limits, call data, time and paymaster', async () => {
+  const { account, fund, sign, send } = await devAccount(world.info, 'what if')
+  await fund()
+  const target = await parts.placeSettable()
+  const limits = { verificationGasLimit: 500_000n, preVerificationGas: 100_000n }
+  const draft = await account.draft({ to: target, data: callData.touch })
+  const op = { ...draft, ...(await parts.fees()), ...limits, callGasLimit: 3_000n }
+  const hash = await send(await sign(op))
+  const { receipt } = await receiptOf(world.info, hash)
+  await kept(receipt.transactionHash)
+  expect(await replay(hash)).toMatchObject({ success: false, isChanged: false, hasRead: false })
+
+  const more = await replay(hash, { callGasLimit: '100000' })
+  expect(more).toMatchObject({
+    success: true,
+    isChanged: true,
+    hasRead: true,
+    reason: null,
+    moment: 'mined',
+  })
+  expect(await replay(hash, { callGasLimit: '3001' })).toMatchObject({ success: false })
+  // A call that the first run never came to reads what was not kept.
+  const other = await account.draft({ to: target, data: callData.fail('not today') })
+  const changes = { callGasLimit: '100000', callData: other.callData }
+  expect(await replay(hash, changes)).toMatchObject({ success: false, reason: 'not today' })
+  expect(await replay(hash, { verificationGasLimit: '1000' })).toMatchObject({
+    success: false,
+    actualGasUsed: null,
+  })
+  const later = await replay(hash, { blockTime: '4000000000' })
+  expect(later).toMatchObject({ blockTime: '4000000000', success: false })
+  await expect(replay(hash, { maxFeePerGas: `1${'0'.repeat(25)}` })).resolves.toMatchObject({
+    code: 'AA21',
+  })
+  await expect(replay(hash, { paymasterAndData: '0x12' })).rejects.toThrow(
+    /shorter than in EntryPoint v0.6/,
+  )
+  await expect(replay(hash, { callGasLimit: '-1' })).rejects.toThrow(/callGasLimit/)
+  await expect(replay(hash, { callData: `0x${'00'.repeat(4_097)}` })).rejects.toThrow(/4096 bytes/)
+  await expect(replay(hash, { nonce: '1' })).rejects.toThrow(/nonce/)
+
+  // A command has the database alone: it says what that lacks.
+  const { commands } = world.serving
+  const flags = ['operation', 'replay', hash, '--chain', String(CHAIN)]
+  expect(await commands.answer(...flags, '--block-time', '4000000000')).toMatch(
+    /^with the changes failed in block/,
+  )
+  const lacking = await commands.refusal(...flags, '--call-gas-limit', '100000')
+  expect(lacking).toMatch(/reads what was not kept of the first one: .*0x/)
+})
 
 test('operations are run again when their chain is gone: by the API and by a command', async () => {
   const failing = await parts.operationOf(await parts.placeSettable(), {

@@ -2,11 +2,16 @@ import type { Hex } from 'viem'
 import { describe, expect, test } from 'vitest'
 import type { Operation } from '../../src/erc4337/operation.js'
 import { complete } from '../../src/paymaster/sponsoredDraft.js'
+import { findWitness, putWitnesses } from '../../src/mempool/witnesses.js'
 import { replayOperation } from '../../src/records/replay/replayOperation.js'
+import { replayWitness } from '../../src/simulation/replayWitness.js'
 import { unsetGas } from '../support/operations/unsetGas.js'
 import { until } from '../support/until.js'
-import { senderKinds, VERSIONS } from '../support/world/versionChain.js'
+import { senderKinds, TARGET, VERSIONS } from '../support/world/versionChain.js'
 import { useWorld } from '../support/world.js'
+
+/** The address in whose name the chain logs them. */
+const COIN = '0xfffffffffffffffffffffffffffffffffffffffe'
 
 describe.each(VERSIONS)('failed operations of EntryPoint v%s', (version) => {
   const bundling = useWorld({ versions: [version] })
@@ -86,5 +91,35 @@ describe.each(VERSIONS)('failed operations of EntryPoint v%s', (version) => {
       const roles = replay.frames.map(({ role }) => role)
       expect(roles.includes('paymaster')).toBe(op.paymaster !== undefined)
     }
+  })
+
+  test('the coin changes hands once where the chain also logs its transfers (EIP-7708)', async () => {
+    const world = bundling()
+    const chain = world.at(version)
+    const { database } = world
+    const { chainId } = world.definition
+    const seed = `coin ${version}`
+    const drafted = await chain.draft('deployed', seed, { to: TARGET, value: 5n })
+    await chain.fund(drafted.sender)
+    const op = await chain.sign({ ...drafted, callGasLimit: 500_000n }, seed)
+    const userOpHash = await world.admit(op, chain.entryPoint)
+    await world.settle()
+    const hash = (await world.receipt(userOpHash)).receipt.transactionHash
+    const run = await world.services.witnesses.mined(hash)
+    const { witness, codes } = run!
+    const block = { ...witness.state.block, fork: 'amsterdam' } as const
+    const message = { ...witness.message, gas: 10_000_000 }
+    const later = { ...witness, message, state: { ...witness.state, block } }
+    await until(() => findWitness(database, chainId, hash, 'transaction'))
+    const subject = { hash, appId: undefined }
+    await putWitnesses(database, chainId, [{ subject, run: { witness: later, codes } }])
+
+    const logs = replayWitness(later, codes).result.logs.filter(({ address }) => address === COIN)
+    expect(logs.length).toBeGreaterThan(0)
+    const request = { chainId, accountId: undefined, userOpHash }
+    const { transfers, success } = await replayOperation(database, request)
+    expect(success).toBe(true)
+    const given = transfers.filter(({ to }) => to === TARGET)
+    expect(given).toMatchObject([{ kind: 'native', from: op.sender, amount: '5' }])
   })
 })

@@ -25,7 +25,7 @@ import { endsBefore } from '../../erc4337/validationData.js'
 import type { Drop, StoredOperation } from '../../mempool/pool/operations.js'
 import { type TokenTankUse, tokenTankUse, withStakedTank } from '../../mempool/tokenTankUse.js'
 import { checkRules, type RuleCheck } from '../../simulation/checkRules.js'
-import type { Validation } from '../../simulation/engine.js'
+import type { Validation, ValidationResult } from '../../simulation/engine.js'
 import type { KnownValidation } from '../../simulation/knownValidations.js'
 import { signatureFailure } from '../../simulation/operationFailure.js'
 import type { BundlingContext } from '../bundlingContext.js'
@@ -62,13 +62,36 @@ export async function validateAgain(
   stored: StoredOperation,
   recalled: KnownValidation | undefined,
 ): Promise<SecondValidation> {
+  const runs: ValidationResult[] = []
+  const onRun = (run: ValidationResult) => runs.push(run)
+  const result = await decide(context, entryPoint, head, { stored, recalled, onRun })
+  const { hash, appId } = stored
+  const { witness } = runs.at(-1) ?? {}
+  if (result.kind === 'drop' && witness) context.witnesses?.record({ hash, appId }, witness)
+  return result
+}
+
+type Subject = {
+  readonly stored: StoredOperation
+  readonly recalled: KnownValidation | undefined
+  /** Hears of a run that was made. */
+  readonly onRun: (run: ValidationResult) => unknown
+}
+
+async function decide(
+  context: BundlingContext,
+  entryPoint: EntryPoint,
+  head: Head,
+  { stored, recalled, onRun }: Subject,
+): Promise<SecondValidation> {
   const { engine, rules, problems, database, definition } = context
   const { hash, operation } = stored
   const tank = await tokenTankUse(database, definition.chainId, entryPoint, operation)
   if (rules.mode === 'off' && tank === undefined)
     return { kind: 'valid', stored, accessed: undefined }
   try {
-    const validated = (tank ? undefined : recalled) ?? (await run(context, entryPoint, stored))
+    const validated =
+      (tank ? undefined : recalled) ?? (await run(context, entryPoint, stored, onRun))
     if ('failure' in validated)
       return await failed(context, entryPoint, head, stored, validated.failure)
     const { validation } = validated
@@ -127,15 +150,16 @@ export async function validateAgain(
 
 /** The validation of a run in which the EntryPoint accepts the operation, else its failure. */
 async function run(
-  { engine, definition: { chainId }, witnesses }: BundlingContext,
+  { engine, definition: { chainId } }: BundlingContext,
   entryPoint: EntryPoint,
-  { hash, appId, operation }: StoredOperation,
+  { hash, operation }: StoredOperation,
+  onRun: Subject['onRun'],
 ): Promise<{ readonly validation: Validation } | { readonly failure: Failure }> {
   const validated = await engine.validate(entryPoint, operation)
+  onRun(validated)
   const failure = validated.ok
     ? signatureFailure(validated.validation, { entryPoint, chainId, hash })
     : validated.failure
-  if (failure && validated.witness) witnesses?.record({ hash, appId }, validated.witness)
   return validated.ok && !failure ? validated : { failure: failure as Failure }
 }
 

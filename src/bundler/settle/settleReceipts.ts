@@ -46,6 +46,7 @@ type SettlingContext = Pick<
   | 'metrics'
   | 'gasWatch'
   | 'bundleWitness'
+  | 'minedBundle'
 >
 
 /** Facts that the receipts themselves do not hold, by transaction. */
@@ -96,7 +97,7 @@ function logRevert(
  */
 export async function settleReceipts(
   trx: Transaction,
-  { definition, entryPoints, logger, metrics, gasWatch, bundleWitness }: SettlingContext,
+  { definition, entryPoints, logger, metrics, ...context }: SettlingContext,
   receipts: readonly TransactionReceipt[],
   blocks: ReadonlyMap<bigint, Head>,
   progress: LedgerProgress | undefined,
@@ -166,9 +167,10 @@ export async function settleReceipts(
     reportUncovered({ logger, metrics }, numbers, loss, emitted.length, booked.length)
     const entryPoint = entryPoints.find(({ address }) => address === receipt.to)
     // This runs in the background; a bundle that a rollback undoes here was mined all the same.
-    if (entryPoint) gasWatch?.compare({ receipt, entryPoint })
+    const mined = entryPoint && context.minedBundle?.(receipt, entryPoint)
+    if (mined) context.gasWatch?.compare(mined)
     const hasFailed = state !== 'included' || emitted.some(({ outcome }) => !outcome.success)
-    if (entryPoint && hasFailed) bundleWitness?.take({ receipt, entryPoint })
+    if (mined && hasFailed) context.bundleWitness?.take(mined)
     if (state === 'included') {
       logger.info(numbers, 'bundle included')
       continue

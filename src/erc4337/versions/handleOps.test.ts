@@ -91,6 +91,26 @@ describe.each(versions)('handleOps of v%s', (version) => {
     )
   })
 
+  it('gives its paymaster back from paymasterAndData, and no part of one', () => {
+    fc.assert(
+      fc.property(arbitraryOperation(version), fc.nat(), (op, cut) => {
+        const bytes = entryPoint.paymasterAndData(op)
+        const { paymaster, paymasterData } = op
+        const { paymasterVerificationGasLimit, paymasterPostOpGasLimit } = op
+        const limits = { paymasterVerificationGasLimit, paymasterPostOpGasLimit }
+        expect(entryPoint.readPaymasterAndData(bytes)).toEqual({
+          paymaster,
+          paymasterData,
+          ...limits,
+        })
+        if (paymaster === undefined) return
+        const least = version === '0.6' ? 20 : 52
+        const short: Hex = `0x${bytes.slice(2, 4 + 2 * (cut % (least - 1)))}`
+        expect(entryPoint.readPaymasterAndData(short)).toBeUndefined()
+      }),
+    )
+  })
+
   it('encodes one operation as viem does, as long as its part of the call', () => {
     fc.assert(
       fc.property(operations, arbitraryOperation(version), (ops, op) => {

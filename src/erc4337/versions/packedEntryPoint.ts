@@ -14,7 +14,12 @@ import {
   type OperationCodec,
 } from './handleOps.js'
 import { callLayoutPacked, readStakePacked, stakeSlotsPacked } from './layouts.js'
-import { encodePackedOperation, paymasterAndData, readPackedOperation } from './packedOperation.js'
+import {
+  encodePackedOperation,
+  paymasterAndData,
+  readPackedOperation,
+  splitPaymasterAndData,
+} from './packedOperation.js'
 
 type SharedByPacked = Omit<EntryPointContract, 'hash' | 'leastExecutionCharge' | 'unusedGasCharge'>
 
@@ -35,6 +40,7 @@ export function packedEntryPoint(
     encodeHandleOps: (ops, beneficiary) => encodeHandleOps(codec, ops, beneficiary),
     decodeHandleOps: (input) => decodeHandleOps(codec, input),
     paymasterAndData: (op) => `0x${paymasterAndData(op)}`,
+    readPaymasterAndData: splitPaymasterAndData,
     encodeOperation: (op) => encodeOperationTuple(codec, op),
     requiredPrefund: (op) => chargeableGas(op) * op.maxFeePerGas,
     chargeableGas,

@@ -3,7 +3,7 @@ import { type AbiReader, malformed } from '../encoding/abiReader.js'
 import { addressWord, digits, encodeTuple, uint, uintWord } from '../encoding/abiWriter.js'
 import { keccak } from '../encoding/keccak.js'
 import { type EntityAndData, joinEntity } from '../entity.js'
-import type { Operation } from '../operation.js'
+import type { Operation, OperationPaymaster } from '../operation.js'
 
 /** `paymasterAndData` as hex digits: paymaster, its two gas limits and its data, or nothing. */
 export function paymasterAndData(op: Operation): string {
@@ -72,18 +72,14 @@ export function readPackedOperation(
     preVerificationGas: reader.uint(at + 160),
     maxPriorityFeePerGas: reader.uint128(at + 192),
     maxFeePerGas: reader.uint128(at + 208),
-    ...splitPaymasterAndData(reader.bytes(at, at + 224)),
+    ...(splitPaymasterAndData(reader.bytes(at, at + 224)) ?? malformed()),
     signature: reader.bytes(at, at + 256),
     authorization: undefined,
   }
 }
 
-type PackedPaymaster = Pick<
-  Operation,
-  'paymaster' | 'paymasterVerificationGasLimit' | 'paymasterPostOpGasLimit' | 'paymasterData'
->
-
-function splitPaymasterAndData(bytes: Hex): PackedPaymaster {
+/** The reverse of `paymasterAndData`; undefined where the bytes are too short. */
+export function splitPaymasterAndData(bytes: Hex): OperationPaymaster | undefined {
   if (bytes === '0x') {
     return {
       paymaster: undefined,
@@ -92,7 +88,7 @@ function splitPaymasterAndData(bytes: Hex): PackedPaymaster {
       paymasterData: '0x',
     }
   }
-  if (bytes.length < 106) return malformed()
+  if (bytes.length < 106) return undefined
   return {
     paymaster: `0x${bytes.slice(2, 42)}`,
     paymasterVerificationGasLimit: BigInt(`0x${bytes.slice(42, 74)}`),

@@ -1,12 +1,12 @@
-import type { Address } from 'viem'
+import type { Address, Hex } from 'viem'
 import { remembered } from '../../base/remembered.js'
 import { bundleGasV06 } from '../bundleGas.js'
 import { effectiveGasPrice, mostChargedV06 } from '../charges.js'
 import { decodeFailure } from '../decodeFailure.js'
 import { boundHash } from '../encoding/typedDataHash.js'
-import { joinEntity } from '../entity.js'
+import { joinEntity, splitEntity } from '../entity.js'
 import type { EntryPointContract } from '../entryPoint.js'
-import type { Operation } from '../operation.js'
+import type { Operation, OperationPaymaster } from '../operation.js'
 import {
   encodeUserOperationV06,
   hashUserOperationV06,
@@ -36,6 +36,7 @@ export function createEntryPointV06(address: Address): EntryPointContract {
     encodeHandleOps: (ops, beneficiary) => encodeHandleOps(codec, ops, beneficiary),
     decodeHandleOps: (input) => decodeHandleOps(codec, input),
     paymasterAndData: (op) => `0x${joinEntity(op.paymaster, op.paymasterData)}`,
+    readPaymasterAndData,
     encodeOperation: (op) => encodeOperationTuple(codec, op),
     requiredPrefund: (op) => chargeableGas(op) * op.maxFeePerGas,
     chargeableGas,
@@ -49,6 +50,13 @@ export function createEntryPointV06(address: Address): EntryPointContract {
     decodeFailure,
     decodeOutcomes: (logs) => decodeOutcomes(address, logs),
   }
+}
+
+function readPaymasterAndData(bytes: Hex): OperationPaymaster | undefined {
+  if (bytes !== '0x' && bytes.length < 42) return undefined
+  const { entity: paymaster, data: paymasterData } = splitEntity(bytes)
+  const limits = { paymasterVerificationGasLimit: 0n, paymasterPostOpGasLimit: 0n }
+  return { paymaster, paymasterData, ...limits }
 }
 
 /**

@@ -137,9 +137,10 @@ const LAST_PRECOMPILE = 0x100n
 
 /** The EntryPoint's own functions have arguments that are the operation again: their name says enough. */
 function functionOf(
-  { input }: FrameRecord,
+  { input, depth }: FrameRecord,
   { entryPoint, functions }: FrameNames,
 ): ReplayedFrame['function'] {
+  if (depth === 0) return { signature: 'handleOps', args: [] }
   const data = toHex(input)
   const selector = data.slice(0, 10)
   const layout = Object.entries(entryPoint.callLayout).find(([, value]) => value === selector)

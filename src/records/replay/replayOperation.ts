@@ -2,8 +2,9 @@ import type { Hex } from 'viem'
 import { NotFoundError } from '../../base/errors/restErrors.js'
 import type { Database } from '../../db/database.js'
 import type { Operation } from '../../erc4337/operation.js'
-import { type FrameRecord, toHex } from '../../evm/index.js'
+import { type FrameRecord, type Miss, type State, toHex } from '../../evm/index.js'
 import { type AssetMove, coinMove, tokenMoves } from '../../simulation/assetMoves.js'
+import { replayChanged, type RunChanges } from '../../simulation/replayChanged.js'
 import { type ReplayedRun, replayWitness } from '../../simulation/replayWitness.js'
 import type { WitnessedRun } from '../../simulation/witness.js'
 import { findWitness } from '../../mempool/witnesses.js'
@@ -20,29 +21,44 @@ type ReplayRequest = {
   readonly accountId: string | undefined
   /** Steps of the run at most. */
   readonly maxSteps?: number | undefined
-  /** Reads the state of a mined operation now, where it was not kept. */
-  readonly takeNow?: (record: OperationRecord) => Promise<WitnessedRun | undefined>
+  /** What is to be otherwise than it was; absent = nothing. */
+  readonly changes?: Omit<RunChanges, 'of'> | undefined
+  /** What was not kept, from a chain that is served. */
+  readonly sources?: ReplaySources | undefined
+}
+
+/** Each gives undefined where it cannot be had. */
+export type ReplaySources = {
+  mined(record: OperationRecord, transactionHash: Hex): Promise<WitnessedRun | undefined>
+  alone(record: OperationRecord): Promise<WitnessedRun | undefined>
+  /** Of the state before block `hash`, or of the newest. */
+  readState(hash: Hex | undefined, parts: readonly Miss[]): Promise<State>
 }
 
 /**
- * Runs an operation again from the database alone. Throws NotFoundError where it is not known, or nothing was kept of its
- * run; ConflictError where what was kept was changed.
+ * Runs an operation again from what was kept of its run, or what `sources` give. Throws NotFoundError where it is not
+ * known, or nothing was kept; ConflictError where what was kept was changed, or lacks what changes ask for.
  */
 export async function replayOperation(
   db: Database,
-  { chainId, userOpHash, accountId, maxSteps, takeNow }: ReplayRequest,
+  request: ReplayRequest,
 ): Promise<ReplayedOperation> {
+  const { chainId, userOpHash, accountId, maxSteps, changes, sources } = request
   const record = await findOperationRecord(db, chainId, userOpHash, accountId)
-  const transactionHash = record && transactionOf(record)
-  const mined =
-    transactionHash &&
-    ((await findWitness(db, chainId, transactionHash, 'transaction')) ??
-      (await takeNow?.(record as OperationRecord)))
-  const found = mined ?? (await findWitness(db, chainId, userOpHash, { accountId }))
+  const found = await findRun(db, request, record)
   if (found === undefined)
     throw new NotFoundError(record ? 'State that this operation read' : 'Operation')
-  const run = replayWitness(found.witness, found.codes, maxSteps)
-  const place = mined && record ? placeOf(run, record.operation) : 0
+  const { run: kept, transactionHash } = found
+  const of = transactionHash === null ? undefined : record?.operation
+  const blockHash = record?.inclusion?.block_hash
+  const run = changes
+    ? await replayChanged(
+        kept,
+        { ...changes, of },
+        { maxSteps, readLacking: sources && ((parts) => sources.readState(blockHash, parts)) },
+      )
+    : { ...replayWitness(kept.witness, kept.codes, maxSteps), hasRead: false }
+  const place = of ? placeOf(run, of) : 0
   const op = run.ops[place]
   if (op === undefined) throw new NotFoundError('Operation in its transaction')
   const abi = record ? await findAppAbi(db, record.operation.app_id) : []
@@ -52,11 +68,40 @@ export async function replayOperation(
     functions: dictionaryOf(abi, 'function'),
     errors: dictionaryOf(abi, 'error'),
   }
+  const isRefusal = kept.witness.extent === 'validation'
   return {
-    moment: mined ? 'mined' : 'refused',
-    transactionHash: mined ? (transactionHash ?? null) : null,
+    moment: transactionHash === null ? (isRefusal ? 'refused' : 'alone') : 'mined',
+    transactionHash,
+    isChanged: changes !== undefined,
+    hasRead: run.hasRead,
     ...describeRun(run, place, names),
   }
+}
+
+/** The run that says most: of the transaction, else what was kept of the operation, else of it alone. */
+async function findRun(
+  db: Database,
+  { chainId, userOpHash, accountId, sources }: ReplayRequest,
+  record: OperationRecord | undefined,
+): Promise<{ readonly run: WitnessedRun; readonly transactionHash: Hex | null } | undefined> {
+  const transactionHash = record && transactionOf(record)
+  const mined =
+    transactionHash &&
+    ((await findWitness(db, chainId, transactionHash, 'transaction')) ??
+      (await sources?.mined(record, transactionHash)))
+  if (mined) return { run: mined, transactionHash }
+  const kept = await findWitness(db, chainId, userOpHash, { accountId })
+  // What was kept of it before says nothing about one that is pending or included.
+  const isOld =
+    record !== undefined &&
+    (record.inclusion ? kept?.witness.extent === 'validation' : isPending(record))
+  const run = kept && !isOld ? kept : ((record && (await sources?.alone(record))) ?? kept)
+  return run && { run, transactionHash: null }
+}
+
+/** Whether an operation may still be included. */
+export function isPending({ operation: { state } }: OperationRecord): boolean {
+  return state === 'pooled' || state === 'bundled'
 }
 
 /** The transaction that ended an operation: that which includes it, or the one of its bundle that reverted. */
@@ -75,15 +120,15 @@ function describeRun(
   { entryPoint, ops, outcomes, result, failure, witness }: ReplayedRun,
   place: number,
   names: FrameNames,
-): Omit<ReplayedOperation, 'moment' | 'transactionHash'> {
+): Omit<ReplayedOperation, 'moment' | 'transactionHash' | 'isChanged' | 'hasRead'> {
   const { block } = witness.state
   const { sender, nonce } = names.op
   const outcome = outcomes.find((each) => each.sender === sender && each.nonce === nonce)
   const isBlamed = failure !== undefined && (failure.index ?? place) === place
-  const success = outcome?.success ?? false
+  const isRun = witness.extent !== 'validation'
+  const success = failure === undefined && (outcome?.success ?? !isRun)
   const root = result.record?.root
   const own = root && framesOfOperation(entryPoint, ops, root, place)
-  const isRun = witness.extent === 'bundle'
   const execution = isRun ? own?.execution : undefined
   const top: readonly FrameRecord[] = own
     ? [...own.validation, ...(execution ? [execution] : [])]

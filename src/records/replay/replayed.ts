@@ -54,9 +54,16 @@ const transfer = z.object({
 
 /** An operation that was run again from what its run had read. */
 export const replayedOperation = z.object({
-  /** `mined`: in its transaction; `refused`: its validation, when it was sent or validated again. */
-  moment: z.enum(['mined', 'refused']),
+  /**
+   * `mined`: in its transaction; `refused`: its validation, when it was sent or validated again; `alone`: by itself, on the
+   * state of a later block, or of the one before its own.
+   */
+  moment: z.enum(['mined', 'refused', 'alone']),
   transactionHash: hash.nullable(),
+  /** Whether something was otherwise than in the run that was kept: then no signature counts. */
+  isChanged: z.boolean(),
+  /** Whether state that was not kept was read from a node. */
+  hasRead: z.boolean(),
   block: z.string(),
   /** Unix seconds */
   blockTime: z.string(),

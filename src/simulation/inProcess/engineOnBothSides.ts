@@ -17,6 +17,7 @@ export function engineOnBothSides(
   return {
     execute: now.execute,
     inspect: now.inspect,
+    witness: now.witness,
     async validate(...request) {
       const result = await now.validate(...request)
       if (!result.ok || state.forks().length === 1) return result

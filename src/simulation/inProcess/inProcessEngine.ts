@@ -15,7 +15,7 @@ import { fundsOn } from '../payerFunds.js'
 import { readSetOf } from '../readSet.js'
 import type { OperationRuns, Simulations } from '../simulations.js'
 import { stateBefore } from '../stateBefore.js'
-import { takeWitness } from '../witness.js'
+import { takeWitness, type WitnessedRun } from '../witness.js'
 import { accessHintsOf } from './accessHintsOf.js'
 import type { Measured } from './measureOperation.js'
 import { observeRecord } from './observeRecord.js'
@@ -61,6 +61,7 @@ export function createInProcessEngine({
       const result = await known.inspect(...request)
       return result.ok && result.success ? result : newest.inspect(...request)
     },
+    witness: newest.witness,
   }
 }
 
@@ -79,16 +80,10 @@ export function createEngineOn(
   return {
     async validate(entryPoint, op, override) {
       const task = { kind: 'run', op, extent: 'validation', wantsRecord: true } as const
-      const { run, state, known, tracked } = await runOnce(context, entryPoint, task, override)
+      const once = await runOnce(context, entryPoint, task, override)
+      const { run, state, known, tracked } = once
       const { accountData, validated } = run.observed
-      const witness = () => {
-        const message = handleOpsCall(entryPoint, op, known.block)
-        const { touched, blockHashes } = run
-        const pretended = pretendedParts(op, override)
-        const read = { touched, blockHashes, pretended }
-        const on = { block: known.block, state: stateFor(known, op, override) }
-        return takeWitness(on, { entryPoint, extent: task.extent, message, ...read })
-      }
+      const witness = () => witnessOf(once, entryPoint, task, override)
       if (validated === undefined) {
         return { ok: false, failure: refusal(entryPoint, op, run.output, state), witness }
       }
@@ -149,6 +144,12 @@ export function createEngineOn(
     },
 
     inspect: (entryPoint, op) => inspect(context, entryPoint, op),
+
+    async witness(entryPoint, op, override) {
+      const task = { kind: 'run', op, extent: 'execution', wantsRecord: false } as const
+      const once = await runOnce(context, entryPoint, task, override)
+      return witnessOf(once, entryPoint, task, override)
+    },
   }
 }
 
@@ -212,6 +213,19 @@ type OnceRun = {
   readonly known: KnownBlock
   /** That block's own state, which notes what is asked of it after the run. */
   readonly tracked: { readonly state: State; readonly touched: Touched }
+}
+
+/** What repeats the run of an operation. */
+function witnessOf(
+  { run: { touched, blockHashes }, known }: Pick<OnceRun, 'run' | 'known'>,
+  entryPoint: EntryPoint,
+  { op, extent }: RunTask,
+  override: StateOverride | undefined,
+): WitnessedRun {
+  const message = handleOpsCall(entryPoint, op, known.block)
+  const pretended = pretendedParts(op, override)
+  const on = { block: known.block, state: stateFor(known, op, override) }
+  return takeWitness(on, { entryPoint, extent, message, touched, blockHashes, pretended })
 }
 
 /** Runs an operation until no state is missing; the last run is the one that counts. */

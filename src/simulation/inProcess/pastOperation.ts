@@ -70,6 +70,7 @@ export async function openPast(
       return {
         measure: engine.measure,
         inspect: engine.inspect,
+        witness: engine.witness,
         execute: async (target, limited, override: StateOverride | undefined) =>
           engine.execute(target, limited, override ?? (await facts(limited)).override),
       }

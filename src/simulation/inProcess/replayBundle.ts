@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { type Requester, workFor } from '../../base/requester.js'
+import { replays, workFor } from '../../base/requester.js'
 import type { StateProvider } from '../../chain/stateProvider.js'
 import type { EntryPoint } from '../../erc4337/entryPoint.js'
 import type { Simulations } from '../simulations.js'
@@ -14,9 +14,6 @@ type ReplayContext = {
 
 /** A bundle that was run again, with what repeats the run. */
 export type ReplayedBundle = BundleRun & { witness(): WitnessedRun }
-
-/** The party that replays work for: nobody's request waits behind them, nor the validations of the next bundle. */
-const replays: Requester = { name: 'replays', since: 0, spent: 0, spend() {}, beginHeavyWork() {} }
 
 /**
  * Runs a mined bundle in our EVM on the state with which its block begins; transactions before it in the

@@ -3,6 +3,7 @@ import type { EntryPoint, OperationOutcome } from '../../erc4337/entryPoint.js'
 import { forkGas } from '../../erc4337/forkGas.js'
 import { type EntityGas, gasInBundle } from '../../erc4337/rules/index.js'
 import {
+  type AccessList,
   call,
   type EvmAuthorization,
   type EvmLog,
@@ -28,6 +29,7 @@ export type BundleTransaction = {
   /** wei per gas that was paid */
   readonly gasPrice: bigint
   readonly authorizations: readonly EvmAuthorization[]
+  readonly accessList?: AccessList
 }
 
 /** A bundle to be run once more, whole. */
@@ -88,9 +90,9 @@ export function runBundle(
 /** The call of a bundle's transaction. */
 export function bundleMessage(
   { address: to }: Pick<EntryPoint, 'address'>,
-  { from, data, gas, gasPrice, authorizations }: BundleTransaction,
+  { from, data, gas, gasPrice, authorizations, accessList = [] }: BundleTransaction,
 ): EvmMessage {
-  const input = { from, to, data: fromHex(data), value: 0n, gas, gasPrice }
+  const input = { from, to, data: fromHex(data), value: 0n, gas, gasPrice, accessList }
   return authorizations.length > 0 ? { ...input, authorizations } : input
 }
 

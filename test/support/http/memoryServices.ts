@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Hex } from 'viem'
 import type { ChainServices, RegisteredWebhook, Services } from '../../../src/api/services.js'
+import { CannotSimulateError } from '../../../src/base/errors/simulationErrors.js'
 import type { TokenDefinition } from '../../../src/chain/definition/tokenDefinition.js'
 import type { Draft } from '../../../src/erc4337/draft.js'
 import type { Operation } from '../../../src/erc4337/operation.js'
@@ -122,8 +123,12 @@ export function createMemoryServices() {
       blockHash: `0x${'ab'.repeat(32)}`,
     })),
     balanceChanges: recorded('balanceChanges', () => []),
-    witness: recorded('witness', () => undefined),
     finalTime: recorded('finalTime', () => new Date()),
+    witnesses: {
+      mined: () => Promise.reject(new CannotSimulateError('there is no chain')),
+      alone: () => Promise.reject(new CannotSimulateError('there is no chain')),
+      readState: () => Promise.reject(new CannotSimulateError('there is no chain')),
+    },
     byHash: recorded('byHash', (hash) => {
       const found = operations.get(hash)
       if (found === undefined) return undefined
