@@ -1,6 +1,10 @@
 import type { Hex } from 'viem'
 import { z } from 'zod'
-import { ConflictError, ForbiddenError, InvalidFieldError } from '../../../base/errors/restErrors.js'
+import {
+  ConflictError,
+  ForbiddenError,
+  InvalidFieldError,
+} from '../../../base/errors/restErrors.js'
 import { CannotSimulateError } from '../../../base/errors/simulationErrors.js'
 import { defined } from '../../../base/defined.js'
 import { storedOperation } from '../../../db/storedOperation.js'
