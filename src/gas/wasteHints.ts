@@ -17,20 +17,14 @@ const LEAST_SHARE = 10n
 type ChargeFacts = {
   /** wei */
   readonly charge: bigint
-  /** wei per gas */
-  readonly gasPrice: bigint
-  readonly parts: readonly { readonly kind: string; readonly gas: bigint; readonly wei: bigint }[]
+  readonly parts: readonly { readonly kind: string; readonly wei: bigint }[]
   readonly phases: Pick<PhaseGas, 'call' | 'postOp'>
-  /** Gas that it would have been charged for without its paymaster; undefined where it has none, or needs it. */
-  readonly selfPaidGas: bigint | undefined
 }
 
 /** What could have been saved, in numbers. */
 export function wasteHints(op: Operation, facts: ChargeFacts): readonly WasteHint[] {
-  const { parts, charge, gasPrice, phases, selfPaidGas } = facts
+  const { parts, charge, phases } = facts
   const weiOf = (kind: string) => parts.find((part) => part.kind === kind)?.wei ?? 0n
-  const gas = parts.reduce((sum, part) => (part.kind === 'neighbours' ? sum : sum + part.gas), 0n)
-  const saved = selfPaidGas === undefined ? 0n : (gas - selfPaidGas) * gasPrice
   const candidates = [
     { kind: 'unusedGas', wei: weiOf('unusedGas'), message: unusedText(op, phases) },
     {
@@ -40,8 +34,8 @@ export function wasteHints(op: Operation, facts: ChargeFacts): readonly WasteHin
     },
     {
       kind: 'paymaster',
-      wei: saved,
-      message: 'Paid by the account itself, without a paymaster, it would have cost so much less.',
+      wei: weiOf('paymaster') + weiOf('postOp'),
+      message: "Its paymaster's validation and postOp. Sponsored in native mode, it has neither.",
     },
   ] as const
   return candidates

@@ -102,11 +102,15 @@ test('hints name what could have been saved, in wei and percent; trifles are non
   const part = (kind: string, gas: bigint) => ({ kind, gas, wei: gas * 3n })
   const facts = {
     charge: 300_000n,
-    gasPrice: 3n,
     phases: { call: 100_000n, postOp: 0n },
-    selfPaidGas: 82_000n,
   }
-  const parts = [part('call', 60_000n), part('unusedGas', 30_000n), part('excess', 10_000n)]
+  const parts = [
+    part('call', 42_000n),
+    part('unusedGas', 30_000n),
+    part('excess', 10_000n),
+    part('paymaster', 12_000n),
+    part('postOp', 6_000n),
+  ]
   const hints = wasteHints(op, { ...facts, parts })
   expect(hints).toEqual([
     {
@@ -120,5 +124,5 @@ test('hints name what could have been saved, in wei and percent; trifles are non
     { kind: 'paymaster', wei: 54_000n, percent: 18, message: expect.any(String) },
   ])
   const trifles = [part('call', 99_500n), part('excess', 500n)]
-  expect(wasteHints(op, { ...facts, parts: trifles, selfPaidGas: undefined })).toEqual([])
+  expect(wasteHints(op, { ...facts, parts: trifles })).toEqual([])
 })

@@ -95,11 +95,10 @@ export async function explainCharge(
     { kind: 'neighbours', gas: actualGasUsed - run.actualGasUsed } as const,
   ]
   const waterfall = inWei(entryPoint, charged, parts, run.baseFee)
-  const selfPaidGas = await gasWithoutPaymaster(context, op, past, run)
   return {
     ...waterfall,
     state: past.isNewest ? 'newest' : 'before',
-    hints: wasteHints(op, { ...waterfall, phases: run.phases, selfPaidGas }),
+    hints: wasteHints(op, { ...waterfall, phases: run.phases }),
   }
 }
 
@@ -213,31 +212,4 @@ export function inWei(
   const prefund = entryPoint.requiredPrefund(op)
   const all = [...priced, capped].filter(({ gas, wei }) => gas !== 0n || wei !== 0n)
   return { prefund, charge, refund: prefund - charge, gasPrice, parts: all }
-}
-
-/** More than an account takes to pay the prefund. */
-const PREFUND_GAS = 100_000n
-
-/** Gas that the operation would have been charged for without its paymaster; undefined where it would fail, or has none. */
-async function gasWithoutPaymaster(
-  context: PartsContext,
-  op: Operation,
-  past: IncludedOperation,
-  run: Run,
-): Promise<bigint | undefined> {
-  if (op.paymaster === undefined) return undefined
-  const own: Operation = {
-    ...op,
-    // Its account has to pay the prefund; what it leaves unused is free.
-    verificationGasLimit: op.verificationGasLimit + PREFUND_GAS,
-    paymaster: undefined,
-    paymasterData: '0x',
-    paymasterVerificationGasLimit: 0n,
-    paymasterPostOpGasLimit: 0n,
-  }
-  const alone = await unlessUnknown(past.by(undefined).inspect(context.entryPoint, own))
-  if (!alone?.ok || alone.success !== run.success) return undefined
-  const prepaidLess = requiredGas(context, op, run) - requiredGas(context, own, alone)
-  // The gas that the neighbours changed would have been the same.
-  return alone.actualGasUsed - prepaidLess
 }

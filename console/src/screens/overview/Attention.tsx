@@ -1,3 +1,4 @@
+import { useSignal } from '@preact/signals'
 import { appName, chainName } from '../../api/names.js'
 import type { Query } from '../../api/query.js'
 import { chooseAccount } from '../../api/session.js'
@@ -19,8 +20,12 @@ type AttentionProps = {
 /** Days below which a tank needs somebody, whatever its alert. */
 const FEW_DAYS = 1
 
+/** Lines that are shown at first, so that many low tanks do not push the rest of the screen away. */
+const MOST_LINES = 5
+
 /** What needs attention at this moment, each with the place where it is done; or that nothing does. */
 export function Attention({ tanks, chains, needs }: AttentionProps) {
+  const areAllShown = useSignal(false)
   const low = tanks.data?.items.filter(isLow) ?? []
   const isListed = (id: string) => low.some((tank) => tank.id === id)
   const others = needs.data?.items.filter(({ id }) => !isListed(id)) ?? []
@@ -35,54 +40,71 @@ export function Attention({ tanks, chains, needs }: AttentionProps) {
         low, and no webhook fails.
       </p>
     ) : null
+  const lines = [
+    ...silent.map(({ chainId, headAge }) => (
+      <li key={chainId}>
+        <Icon name="failed" />
+        <span>
+          {chainName(chainId)}: its nodes do not answer
+          {headAge !== null && `, the last block was read ${spanOf(headAge)} ago`}.
+        </span>
+      </li>
+    )),
+    ...idle.map(({ chainId }) => (
+      <li key={chainId}>
+        <Icon name="failed" />
+        <span>
+          Nobody bundles {chainName(chainId)}: operations wait. A process with the role bundler must
+          run.
+        </span>
+      </li>
+    )),
+    ...others.map((need) => (
+      <li key={`${need.kind} ${need.id}`}>
+        <Icon name="failed" />
+        <span>
+          {subjectOf(need)} of <strong>{need.appName}</strong>
+          {accountId.value === undefined && ` (${need.accountName})`} {stateOf(need)} for{' '}
+          <Age at={need.since} />.
+        </span>
+        <Place need={need} />
+      </li>
+    )),
+    ...low.map((tank) => (
+      <li key={tank.id}>
+        <Icon name="failed" />
+        <span>
+          The tank of <strong>{appName(tank.appId)}</strong> on {chainName(tank.chainId)} (
+          {versionOf(tank, chains.data?.items ?? [])}, {tank.kind}) {lasts(tank)}
+          {tank.lowSince !== null && (
+            <>
+              {' '}
+              for <Age at={tank.lowSince} />
+            </>
+          )}
+          .
+        </span>
+        <a href={hrefOf(`tanks/${tank.appId}/${tank.id}`)}>Deposit</a>
+      </li>
+    )),
+  ]
+  const shown = areAllShown.value ? lines : lines.slice(0, MOST_LINES)
   return (
     <ul class="attention" aria-label="What needs attention">
-      {silent.map(({ chainId, headAge }) => (
-        <li key={chainId}>
-          <Icon name="failed" />
-          <span>
-            {chainName(chainId)}: its nodes do not answer
-            {headAge !== null && `, the last block was read ${spanOf(headAge)} ago`}.
-          </span>
+      {shown}
+      {shown.length < lines.length && (
+        <li>
+          <span>{lines.length - shown.length} more need you.</span>
+          <button
+            type="button"
+            onClick={() => {
+              areAllShown.value = true
+            }}
+          >
+            Show all
+          </button>
         </li>
-      ))}
-      {idle.map(({ chainId }) => (
-        <li key={chainId}>
-          <Icon name="failed" />
-          <span>
-            Nobody bundles {chainName(chainId)}: operations wait. A process with the role bundler
-            must run.
-          </span>
-        </li>
-      ))}
-      {low.map((tank) => (
-        <li key={tank.id}>
-          <Icon name="failed" />
-          <span>
-            The tank of <strong>{appName(tank.appId)}</strong> on {chainName(tank.chainId)} (
-            {versionOf(tank, chains.data?.items ?? [])}, {tank.kind}) {lasts(tank)}
-            {tank.lowSince !== null && (
-              <>
-                {' '}
-                for <Age at={tank.lowSince} />
-              </>
-            )}
-            .
-          </span>
-          <a href={hrefOf(`tanks/${tank.appId}/${tank.id}`)}>Deposit</a>
-        </li>
-      ))}
-      {others.map((need) => (
-        <li key={`${need.kind} ${need.id}`}>
-          <Icon name="failed" />
-          <span>
-            {subjectOf(need)} of <strong>{need.appName}</strong>
-            {accountId.value === undefined && ` (${need.accountName})`} {stateOf(need)} for{' '}
-            <Age at={need.since} />.
-          </span>
-          <Place need={need} />
-        </li>
-      ))}
+      )}
     </ul>
   )
 }
