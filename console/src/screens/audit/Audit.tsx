@@ -26,6 +26,16 @@ const filters = ['actor', 'action', 'objectId', 'appId'] as const
 const filterNames = { action: 'Action', objectId: 'Object', appId: 'App' } as const
 const actors = ['operator', 'account', 'token', 'user', 'command']
 
+/** The name or address of the object, as the entry itself keeps it. */
+function keptName({ before, after }: AuditEntry): string | undefined {
+  return [after, before]
+    .flatMap((kept) => (kept !== null && typeof kept === 'object' ? Object.entries(kept) : []))
+    .flatMap(([key, value]) =>
+      (key === 'name' || key === 'email') && typeof value === 'string' ? value : [],
+    )
+    .at(0)
+}
+
 const columnsOf = (names: ReadonlyMap<string, string>): readonly Column<AuditEntry>[] => [
   { name: 'What', shown: 'always', cell: ({ action }) => <code>{action}</code> },
   { name: 'Age', shown: 'always', cell: ({ at }) => <Age at={at} /> },
@@ -44,8 +54,10 @@ const columnsOf = (names: ReadonlyMap<string, string>): readonly Column<AuditEnt
   {
     name: 'Object',
     shown: 'wide',
-    cell: ({ objectId }) => (
-      <span title={objectId}>{nameOf(objectId) ?? <code>{objectId.slice(0, 13)}</code>}</span>
+    cell: (entry) => (
+      <span title={entry.objectId}>
+        {nameOf(entry.objectId) ?? keptName(entry) ?? <code>{entry.objectId.slice(0, 13)}</code>}
+      </span>
     ),
   },
   { name: 'From', shown: 'widest', cell: ({ ip }) => ip ?? '–' },
