@@ -1,7 +1,17 @@
 import { join } from 'node:path'
-import { type Address, createPublicClient, type Hex, http, parseAbi, parseAbiItem } from 'viem'
+import { sql } from 'kysely'
+import {
+  type Address,
+  createPublicClient,
+  type Hex,
+  http,
+  parseAbi,
+  parseAbiItem,
+  zeroAddress,
+} from 'viem'
 import { foundry } from 'viem/chains'
 import { expect } from 'vitest'
+import { sum } from '../../../src/base/bigints.js'
 import { createNodeClient } from '../../../src/chain/nodeClient.js'
 import type { DevInfo } from '../../../src/cli/devInfo.js'
 import { type Database, openDatabase } from '../../../src/db/database.js'
@@ -125,11 +135,23 @@ async function ledgerDifferences(database: Database, { rpcUrl, chainId }: DevInf
   }
 }
 
+/** Sums (wei) of the coin's entries in double entry: all, and those that took charges from payers, tanks apart. */
+async function entryTotals(database: Database, { chainId }: DevInfo) {
+  const { rows } = await sql<Record<'sum' | 'charged' | 'ofTanks', bigint>>`
+    select sum(amount)::numeric(78, 0) as sum,
+      (-coalesce(sum(amount) filter (where amount < 0 and kind = 'charge'), 0))::numeric(78, 0) as charged,
+      (-coalesce(sum(amount) filter (where kind = 'charge' and account in ('tank', 'paymaster')), 0))
+        ::numeric(78, 0) as "ofTanks"
+    from ledger_entries where chain_id = ${chainId} and currency = 'coin'`.execute(database)
+  return rows[0]
+}
+
 /**
  * Nothing lost, nothing twice, once all is quiet: each of `hashes` is on the chain exactly once; the
  * inclusions we wrote down are the chain's, to the block and wei; nothing is left in the pool or in
  * flight; no executor has a nonce gap or paid for a transaction that carried nothing; the tank paid
- * `deposit` less what its operations cost; and the ledger is what the chain's logs and receipts say.
+ * `deposit` less what its operations cost; and the ledger is what the chain's logs and receipts say, in
+ * double entry too.
  * @param deposit wei that the tank had before any operation; absent where there is no tank
  */
 export async function expectBalancedBooks(
@@ -152,6 +174,11 @@ export async function expectBalancedBooks(
     const chainId = BigInt(info.chainId)
     expect(await ofBooks(database, info)).toEqual(chain)
     expect(await ledgerDifferences(database, info)).toEqual([])
+    expect(await entryTotals(database, info)).toEqual({
+      sum: 0n,
+      charged: sum(chain.map(({ cost }) => cost)),
+      ofTanks: sum(chain.map(({ cost, paymaster }) => (paymaster === zeroAddress ? 0n : cost))),
+    })
     const operations = await database
       .selectFrom('operations')
       .select(['hash', 'state', 'reason'])
