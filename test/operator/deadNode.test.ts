@@ -127,7 +127,7 @@ describe('the node of one chain dies', () => {
   test.skipIf(chromiumPath === undefined)(consoleTitle('so does the overview'), async () => {
     const { page, appears, expectFine } = opened()
     await page.goto(`${urlOf(service)}/console/overview`)
-    const needs = page.getByRole('list', { name: 'What needs somebody' })
+    const needs = page.getByRole('list', { name: 'What needs attention' })
     await needs.getByText('its nodes do not answer').waitFor()
     expect(await needs.getByRole('listitem').count()).toBe(1)
     expect(await page.getByText('Nothing needs you').count()).toBe(0)

@@ -17,7 +17,7 @@ type AttentionProps = {
   readonly needs: Query<Page<Need>>
 }
 
-/** Days below which a tank needs somebody, whatever its alert. */
+/** Days below which a tank needs attention, whatever its alert. */
 const FEW_DAYS = 1
 
 /** Lines that are shown at first, so that many low tanks do not push the rest of the screen away. */
