@@ -80,9 +80,8 @@ export function serveChain(
     maxAge: PRICE_SECONDS,
     now: () => Math.max(heads.current().timestamp, unixNow()),
   })
-  const usdPrice = createUsdPrice(tokenRates, definition.usdPrice, () =>
-    nativeUsdOf(config)(chainId),
-  )
+  const configured = nativeUsdOf(config)
+  const usdPrice = createUsdPrice(tokenRates, definition.usdPrice, () => configured(chainId))
   const paymaster = {
     database,
     masterKey,

@@ -38,7 +38,9 @@ const EDIT_POLICY = 'Change the policy.'
 const DEPOSIT = 'Deposit with `purser tank deposit`.'
 const STAKE = 'If the message names a minimum, stake the entity.'
 const RETRY = 'Send it again after `retry-after` seconds.'
-const TAKE_FEES = 'Use the fees of biconomy_getGasFeeValues.'
+/** The methods that answer with fees at which an operation is accepted: that of each SDK's dialect. */
+export const TAKE_FEES =
+  'Take the fees from pimlico_getUserOperationGasPrice or biconomy_getGasFeeValues.'
 const OTHER_NONCE = 'For another operation, use the next nonce or another nonce key.'
 
 /**

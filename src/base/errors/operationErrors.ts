@@ -1,8 +1,6 @@
 import type { Address, Hex } from 'viem'
+import { TAKE_FEES } from './catalogue.js'
 import { PurserError } from './purserError.js'
-
-/** The methods that answer with fees at which an operation is accepted: that of each SDK's dialect. */
-const PRICE_METHODS = 'pimlico_getUserOperationGasPrice or biconomy_getGasFeeValues'
 
 type Reason = {
   /**
@@ -81,7 +79,7 @@ export class ExecutionRevertedError extends PurserError {
 /** A fee is below what the network or the bundler needs. Codes -32006 (priority), -32007 (max). */
 export class FeeTooLowError extends PurserError {
   constructor(field: 'maxFeePerGas' | 'maxPriorityFeePerGas', given: bigint, required: bigint) {
-    const message = `${field} in userOp: ${given} is lower than expected ${field}: ${required}. Take the fees from ${PRICE_METHODS}.`
+    const message = `${field} in userOp: ${given} is lower than expected ${field}: ${required}. ${TAKE_FEES}`
     super(message, {
       code: field === 'maxFeePerGas' ? -32007 : -32006,
       data: { field, given: given.toString(), required: required.toString() },

@@ -1,4 +1,4 @@
-import type { Refusal } from '../../base/errors/catalogue.js'
+import { type Refusal, TAKE_FEES } from '../../base/errors/catalogue.js'
 import type { Fees } from '../../erc4337/fees.js'
 
 /** The operator's bounds on the fees of every sponsored operation. */
@@ -16,7 +16,7 @@ export type FeeLimits = {
 export function checkFees(bid: Fees, most: Fees, { feeFloor }: FeeLimits): Refusal | undefined {
   for (const field of ['maxFeePerGas', 'maxPriorityFeePerGas'] as const) {
     if (bid[field] > most[field] && bid[field] > feeFloor) {
-      const message = `${field} is ${bid[field]} wei. A sponsored operation may bid ${most[field]} wei now and ${feeFloor} wei always. Take the fees from biconomy_getGasFeeValues.`
+      const message = `${field} is ${bid[field]} wei. A sponsored operation may bid ${most[field]} wei now and ${feeFloor} wei always. ${TAKE_FEES}`
       return { code: 'FEE_TOO_HIGH', message }
     }
   }

@@ -39,6 +39,8 @@ export async function sponsorOperation(
   const decisionId = randomUUID()
   const subject = { decisionId, appId, chainId, entryPoint: entryPoint.address, draft }
 
+  // Begun now: a look at its sources takes a while.
+  const pricing = priceAt(parts, unixNow())
   const evaluated = await evaluateSponsorship(
     parts,
     request,
@@ -59,7 +61,7 @@ export async function sponsorOperation(
 
   const signed = sign(parts, evaluated, entryPoint)
   faultPoint('sponsorship:signed')
-  const nativePrice = (await priceAt(parts, unixNow()))?.microUsd
+  const nativePrice = (await pricing)?.microUsd
   const reasonsOf = (reserved: Reserved) => ({
     ...ledgerReasons(evaluated, reserved),
     nativePrice,
