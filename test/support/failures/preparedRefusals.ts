@@ -98,7 +98,7 @@ export const preparedRefusals: readonly PreparedFailure[] = [
       ),
     code: '-32006',
     says: [/maxPriorityFeePerGas in userOp: 1 is lower than expected maxPriorityFeePerGas: \d+/],
-    step: /fees of biconomy_getGasFeeValues/,
+    step: /fees from pimlico_getUserOperationGasPrice or biconomy_getGasFeeValues/,
   },
   {
     name: 'wrong chain',

@@ -36,14 +36,16 @@ export function Statements({ month }: { readonly month: string }) {
       <div class="row">
         <h2>Statements</h2>
         <span class="grow" />
-        <ActButton
-          needs="admin"
-          onClick={() => {
-            isMaking.value = true
-          }}
-        >
-          Sign {month}
-        </ActButton>
+        {apps.length > 0 && (
+          <ActButton
+            needs="admin"
+            onClick={() => {
+              isMaking.value = true
+            }}
+          >
+            Sign {month}
+          </ActButton>
+        )}
       </div>
       <p class="muted">
         What an app spent between two times, by the time of its blocks, once they are final. Signed
