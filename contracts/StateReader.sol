@@ -16,10 +16,11 @@ contract SlotReader {
     }
 }
 
-/// @title Balances and slots of many accounts
+/// @title Balances, code hashes and slots of many accounts
 /// @notice Never deployed either. The input is one part after the other: a word with the number of
-/// slots above the 160 bits of the address, and the slots. The output is, for each part, the balance
-/// and the slots' values. Accounts with slots must run as SlotReader.
+/// slots above the 160 bits of the address, and the slots. The output is, for each part, the balance,
+/// the hash of the code (EXTCODEHASH) and the slots' values. Accounts with slots must run as SlotReader,
+/// whose hash is theirs then.
 contract StateReader {
     fallback() external {
         assembly {
@@ -31,7 +32,8 @@ contract StateReader {
                 let length := mul(shr(160, part), 32)
                 at := add(at, 32)
                 mstore(out, balance(account))
-                out := add(out, 32)
+                mstore(add(out, 32), extcodehash(account))
+                out := add(out, 64)
                 if length {
                     calldatacopy(out, at, length)
                     if iszero(staticcall(gas(), account, out, length, out, length)) {

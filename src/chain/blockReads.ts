@@ -1,5 +1,5 @@
 import type { Address, Hex } from 'viem'
-import type { Miss } from '../evm/index.js'
+import { fromHex, type Miss } from '../evm/index.js'
 import { type BlockId, blockParameter, type Head } from './head.js'
 import type { NodeAnswer, NodeCall } from './jsonRpc.js'
 
@@ -8,6 +8,8 @@ export type Read =
   | Miss
   /** The balance of an account whose code is known. */
   | { readonly kind: 'balance'; readonly address: Address }
+  /** The code of an account. */
+  | { readonly kind: 'code'; readonly address: Address }
   /** The block's header. */
   | { readonly kind: 'header' }
 
@@ -26,7 +28,7 @@ export type BlockAnswers = {
   header?: Header
   readonly balances: Map<Address, bigint>
   readonly nonces: Map<Address, bigint>
-  readonly codes: Map<Address, Hex>
+  readonly codes: Map<Address, Uint8Array>
   readonly slots: Map<string, bigint>
   readonly blockHashes: Map<bigint, Hex>
 }
@@ -66,6 +68,8 @@ export function encodeRead(read: Read, head: Head, pin: BlockId): readonly NodeC
       return [ask('eth_getBalance', read.address, block)]
     case 'nonce':
       return [ask('eth_getTransactionCount', read.address, block)]
+    case 'code':
+      return [ask('eth_getCode', read.address, block)]
     case 'account':
       return ['eth_getTransactionCount', 'eth_getBalance', 'eth_getCode'].map((method) =>
         ask(method, read.address, block),
@@ -107,7 +111,10 @@ export function decodeReads(
       case 'account':
         answers.nonces.set(read.address, nextNumber())
         answers.balances.set(read.address, nextNumber())
-        answers.codes.set(read.address, next() as Hex)
+        answers.codes.set(read.address, fromHex(next() as Hex))
+        break
+      case 'code':
+        answers.codes.set(read.address, fromHex(next() as Hex))
     }
   }
 }

@@ -5,7 +5,9 @@ import { type BlockAnswers, BlockGone, type Read, storageKey } from '../../src/c
 import type { Head } from '../../src/chain/head.js'
 import type { NodeCall } from '../../src/chain/jsonRpc.js'
 import { createNodeClient, type NodeClient } from '../../src/chain/nodeClient.js'
+import { CodeMemory } from '../../src/chain/state/codeMemory.js'
 import { createReadState, type ReadState } from '../../src/chain/state/readState.js'
+import { fromHex } from '../../src/evm/index.js'
 import { type Anvil, startAnvil } from '../support/chain/startAnvil.js'
 import { silent } from '../support/logger.js'
 
@@ -52,10 +54,16 @@ beforeEach(() => {
 
 /** The real node, which sees `change` of what is sent to it. */
 function readerOf(change: (call: NodeCall) => NodeCall = (call) => call): ReadState {
-  return createReadState((calls) => {
+  const codes = new CodeMemory()
+  const read = createReadState((calls) => {
     sizes.push(calls.length)
     return node.batch(calls.map(change))
-  })
+  }, codes)
+  return async (...args) => {
+    const answers = await read(...args)
+    for (const [address, code] of answers.codes) codes.take(address, code, head.number, 'cancun')
+    return answers
+  }
 }
 
 function slotRead(i: number, slot: number): Read {
@@ -136,6 +144,68 @@ describe('slots and balances', () => {
     sizes = []
     expect(values(await read(some, head, head.hash))).toEqual(expected)
     expect(sizes).toEqual([1])
+  })
+})
+
+describe('an account', () => {
+  const code = fromHex('0x5f5ffd')
+  const accountRead = (address: Address): Read => ({ kind: 'account', address })
+  const funded: Address = '0x00000000000000000000000000000000000fed00'
+  const absent: Address = '0x00000000000000000000000000000000000abc00'
+  const delegated: Address = '0x00000000000000000000000000000000000de100'
+  const designator = `0xef0100${'11'.repeat(20)}` as const
+
+  beforeAll(async () => {
+    await node.request('anvil_setBalance', [funded, '0x7'])
+    await node.request('anvil_setNonce', [funded, '0x9'])
+    await node.request('anvil_setCode', [delegated, designator])
+    await node.request('anvil_mine', ['0x1'])
+    head = await node.head()
+  })
+
+  test('costs one call for all, and one for each code that is new', async () => {
+    const read = readerOf()
+    await read(some, head, head.hash)
+    sizes = []
+    const first = await read([accountRead(addressAt(1)), ...some], head, head.hash)
+    expect(sizes).toEqual([3])
+    expect(first.codes.get(addressAt(1))).toEqual(code)
+    expect(first.balances.get(addressAt(1))).toBe(7n)
+    sizes = []
+    await read([accountRead(addressAt(2))], head, head.hash)
+    await read([accountRead(addressAt(3))], head, head.hash)
+    expect(sizes).toEqual([2, 1])
+    sizes = []
+    const others = [addressAt(1), addressAt(2), funded, absent, delegated].map(accountRead)
+    const { codes, balances, nonces, slots } = await read([...others, ...some], head, head.hash)
+    expect(sizes).toEqual([2, 1])
+    expect(codes).toEqual(
+      new Map([
+        [addressAt(1), code],
+        [addressAt(2), code],
+        [funded, fromHex('0x')],
+        [absent, fromHex('0x')],
+        [delegated, fromHex(designator)],
+      ]),
+    )
+    expect([funded, absent].map((address) => balances.get(address))).toEqual([7n, 0n])
+    // Its nonce is read where a run asks for it; that of an account that does not exist is 0.
+    expect([nonces.get(funded), nonces.get(absent)]).toEqual([undefined, 0n])
+    expect([...slots.values()]).toEqual(expected)
+  })
+
+  test('is read singly where the node says of code that there is none', async () => {
+    // Has code, no balance: another account is looked at instead.
+    const read = readerOf((call) => {
+      const [request, ...others] = call.params as [{ data: string }]
+      if (call.method !== 'eth_call') return call
+      const data = request.data.replaceAll(addressAt(0).slice(2), absent.slice(2))
+      return { ...call, params: [{ ...request, data }, ...others] }
+    })
+    const reads = [accountRead(addressAt(0)), slotRead(1, 2)]
+    for (let i = 0; i < 2; i++)
+      expect((await read(reads, head, head.hash)).codes.get(addressAt(0))).toEqual(code)
+    expect(sizes).toEqual([3 + 1 + 2, 3 + 1])
   })
 })
 

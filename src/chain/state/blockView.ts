@@ -150,12 +150,13 @@ export class BlockView implements State {
     const { codes, creators } = this.#context
     if (read.kind !== 'account' && read.kind !== 'nonce') return [read]
     const { address } = read
-    // With its nonce; an account without code that is asked for it creates nothing.
-    if (codes.atBlock(address, this.head.number) === undefined)
-      return [{ kind: 'account', address }]
-    if (read.kind === 'nonce') creators.set(address, true)
-    const reads: Read[] = [{ kind: 'balance', address }]
-    if (creators.get(address) !== undefined) reads.push({ kind: 'nonce', address })
+    const isLasting = codes.atBlock(address, this.head.number) !== undefined
+    if (isLasting && read.kind === 'nonce') creators.set(address, true)
+    const reads: Read[] = []
+    if (!this.#accounts.has(address))
+      reads.push({ kind: isLasting ? 'balance' : 'account', address })
+    if (read.kind === 'nonce' || creators.get(address) !== undefined)
+      reads.push({ kind: 'nonce', address })
     return reads
   }
 

@@ -52,11 +52,12 @@ export type ChainViews = ViewContext & {
 
 /** Throws CannotSimulateError on a chain older than Shanghai. */
 export async function createChainViews(context: ViewContext, head: Head): Promise<ChainViews> {
+  const codes = new CodeMemory()
   return {
     ...context,
-    codes: new CodeMemory(),
+    codes,
     creators: new Lru<Address, true>(MAX_CREATORS),
-    dated: await detectRules(context, head),
+    dated: await detectRules({ ...context, codes }, head),
     view: undefined,
     comingView: undefined,
     former: undefined,
@@ -64,13 +65,16 @@ export async function createChainViews(context: ViewContext, head: Head): Promis
   }
 }
 
-async function detectRules({ node, onBatch }: ViewContext, head: Head): Promise<DatedRules> {
+async function detectRules(
+  { node, onBatch, codes }: ViewContext & Pick<ChainViews, 'codes'>,
+  head: Head,
+): Promise<DatedRules> {
   const rules = await detectChainRules(node, head.hash)
   if (rules === undefined) throw new CannotSimulateError('the chain is older than Shanghai')
   const readState = createReadState((calls) => {
     onBatch?.(calls.length)
     return node.batch(calls)
-  })
+  }, codes)
   const { activation = Number.POSITIVE_INFINITY } = rules.next ?? {}
   // Announced rules hold from their first block on; looked at again then, as what is announced may change.
   const until = Math.min(head.timestamp + RULES_LIFE, Math.max(activation, head.timestamp + 1))

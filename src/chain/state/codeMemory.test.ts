@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Lru } from '../../base/lru.js'
+import { fromHex, keccak, toHex } from '../../evm/index.js'
 import { CodeMemory } from './codeMemory.js'
 
 const first = '0x0000000000000000000000000000000000000001'
@@ -8,9 +9,10 @@ const second = '0x0000000000000000000000000000000000000002'
 describe('code', () => {
   test('is one array however many accounts have it, and has one hash', () => {
     const memory = new CodeMemory()
-    const code = memory.take(first, '0x6001', 10n, 'cancun')
-    expect(memory.take(second, '0x6001', 11n, 'cancun')).toBe(code)
+    const code = memory.take(first, fromHex('0x6001'), 10n, 'cancun')
+    expect(memory.take(second, fromHex('0x6001'), 11n, 'cancun')).toBe(code)
     expect(memory.at(first)).toBe(code)
+    expect(memory.withHash(toHex(keccak(code)))).toBe(code)
     expect(memory.hashOf(code)).toMatch(/^0x[0-9a-f]{64}$/)
     expect(memory.hashOf(new Uint8Array([0x60, 1]))).toBeUndefined()
   })
@@ -21,14 +23,14 @@ describe('code', () => {
     ['code before Cancun', '0x6001', 'shanghai'],
   ] as const)('is not taken for lasting: %s', (_, code, fork) => {
     const memory = new CodeMemory()
-    expect(memory.take(first, code, 10n, fork)).toHaveLength((code.length - 2) / 2)
+    expect(memory.take(first, fromHex(code), 10n, fork)).toHaveLength((code.length - 2) / 2)
     expect(memory.at(first)).toBeUndefined()
   })
 
   test('that was learnt in blocks that a reorg took is forgotten', () => {
     const memory = new CodeMemory()
-    memory.take(first, '0x6001', 10n, 'cancun')
-    memory.take(second, '0x6002', 11n, 'cancun')
+    memory.take(first, fromHex('0x6001'), 10n, 'cancun')
+    memory.take(second, fromHex('0x6002'), 11n, 'cancun')
     memory.forget(11n)
     expect(memory.at(first)).toBeDefined()
     expect(memory.at(second)).toBeUndefined()

@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
 import { Lru } from '../../base/lru.js'
-import { type Fork, fromHex, keccak, toHex } from '../../evm/index.js'
+import { type Fork, keccak, toHex } from '../../evm/index.js'
 
 const MAX_CODES = 2_000
 const MAX_ADDRESSES = 20_000
@@ -31,9 +31,14 @@ export class CodeMemory {
     return seen !== undefined && seen.since <= number ? seen.code : undefined
   }
 
+  /** Code that was taken from any account, by its hash. */
+  withHash(hash: Hex): Uint8Array | undefined {
+    return this.#codes.get(hash)
+  }
+
   /** Remembers code that a node gave in block `number`. Returns the one array for this code. */
-  take(address: Address, code: Hex, number: bigint, fork: Fork): Uint8Array {
-    const bytes = this.#intern(fromHex(code))
+  take(address: Address, code: Uint8Array, number: bigint, fork: Fork): Uint8Array {
+    const bytes = this.#intern(code)
     if (fork !== 'shanghai' && bytes.length > 0 && bytes[0] !== 0xef) {
       this.#seen.set(address, { code: bytes, since: number })
     }
@@ -51,6 +56,7 @@ export class CodeMemory {
   }
 
   #intern(bytes: Uint8Array): Uint8Array {
+    if (this.#hashes.has(bytes)) return bytes
     const hash = toHex(keccak(bytes))
     const known = this.#codes.get(hash)
     if (known !== undefined) return known

@@ -15,7 +15,7 @@ import { NodeUnavailableError } from '../../chain/nodeErrors.js'
 import { depositSlot } from '../../erc4337/encoding/storageLayout.js'
 import type { EntryPoint } from '../../erc4337/entryPoint.js'
 import type { Operation } from '../../erc4337/operation.js'
-import { fromHex, type State } from '../../evm/index.js'
+import { type State, toHex } from '../../evm/index.js'
 
 type Subject = {
   readonly node: NodeClient
@@ -56,7 +56,7 @@ export async function readEntities(
     ...accountReads(visited),
     ...slots.map((slot): Read => ({ kind: 'slot', address, slot })),
   ])
-  const delegates = [...known.codes.values()].map(delegateOf)
+  const delegates = [...known.codes.values()].map((code) => delegateOf(toHex(code)))
   const unread = delegates.filter(
     (delegate) => delegate !== undefined && !visited.has(delegate),
   ) as Address[]
@@ -69,10 +69,9 @@ function accountReads(addresses: ReadonlySet<Address>): Read[] {
 }
 
 function stateOf({ balances, nonces, codes, slots }: BlockAnswers): State {
-  const bytes = new Map([...codes].map(([at, code]) => [at, fromHex(code)]))
   return {
     account: (address) => {
-      const [balance, code] = [balances.get(address), bytes.get(address)]
+      const [balance, code] = [balances.get(address), codes.get(address)]
       if (balance === undefined || code === undefined) return undefined
       return { nonce: nonces.get(address), balance, code }
     },
