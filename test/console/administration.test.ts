@@ -324,6 +324,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('administration by the 
     const answer = page.getByRole('region', { name: 'Answer' })
     const entryPoint = purser().info.entryPoints['0.7'] ?? ''
     await answer.getByText(entryPoint).waitFor()
+    expect(await page.getByText('debug_bundler_').count()).toBe(0)
     await expectFine('explorer')
   })
 
