@@ -569,7 +569,7 @@ const DOCS = 'https://git.example/purser/docs'
 
 /** A link to a runbook, below the address in the variable `docs`. */
 function runbookLink(alert: Alert) {
-  const url = `\${docs}/${runbookOf(alert).replace('docs/', '')}`
+  const url = `$docs/${runbookOf(alert).replace('docs/', '')}`
   return { title: alert.name, url, targetBlank: true }
 }
 
@@ -663,7 +663,7 @@ export function boardFile(): string {
       {
         title: 'Runbooks',
         type: 'link',
-        url: '${docs}/operate/operations.md#alerts',
+        url: '$docs/operate/operations.md#alerts',
         targetBlank: true,
       },
     ],

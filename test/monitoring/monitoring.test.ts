@@ -88,7 +88,7 @@ test('board and alerts ask for metrics and labels that exist, and the board show
 test('the board leads to the runbook of every alert on a metric that it shows', () => {
   const { links, panels } = JSON.parse(boardFile())
   const { links: ofAge } = panels.find(({ title }: Json) => title === 'Age of the head')
-  const below = '${docs}/operate/operations.md#'
+  const below = '$docs/operate/operations.md#'
   expect(ofAge).toMatchObject([{ title: 'PurserHeadStale', url: `${below}purserheadstale` }])
   expect(links).toMatchObject([{ url: `${below}alerts` }])
   const linked: Json[] = panels.flatMap(({ links = [] }: Json) => links)
