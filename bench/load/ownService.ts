@@ -87,13 +87,14 @@ export async function startOwnService(options: ServiceOptions): Promise<OwnServi
     const createKey = async () =>
       (await command('key', 'create', '--app', app, '--name', 'bench')).apiKey
     const [apiKey, secondKey] = [await createKey(), await createKey()]
-    const tank = ['--app', app, '--chain', String(chainId), '--entry-point', options.version]
+    const fund = ['--app', app, '--chain', String(chainId)]
+    const tank = [...fund, '--entry-point', options.version]
     const amount = ['--amount', MONEY]
     if (options.payer === 'tank')
       await command('tank', 'deposit', ...tank, ...amount, '--key', 'env:PAYER')
     if (options.payer === 'native') {
-      await command('tank', 'mode', ...tank, '--mode', 'native')
-      await command('tank', 'credit', ...tank, ...amount, '--reference', 'bench')
+      await command('tank', 'mode', ...fund, '--mode', 'native')
+      await command('tank', 'credit', ...fund, ...amount, '--reference', 'bench')
     }
     await prepareCounting(folder)
     const shared = processes > 1 ? await startEmbeddedPostgres(folder, silent) : undefined

@@ -1,4 +1,6 @@
 import { catalogue, type MetricDefinition } from '../../src/base/metrics/catalogue.js'
+import { type Alert, alerts } from './alerts.js'
+import { runbookOf } from './rules.js'
 import { series } from './series.js'
 
 /** One line of a panel: what is asked, and the name of each answer. */
@@ -562,6 +564,27 @@ function variable(name: string, query: string) {
   }
 }
 
+/** Where the pages of docs/ are read, until the operator sets it: as `purser_docs` of Prometheus. */
+const DOCS = 'https://git.example/purser/docs'
+
+/** A link to a runbook, below the address in the variable `docs`. */
+function runbookLink(alert: Alert) {
+  const url = `$docs/${runbookOf(alert).replace('docs/', '')}`
+  return { title: alert.name, url, targetBlank: true }
+}
+
+function metricsOf(exprs: readonly string[]): readonly string[] {
+  return exprs.flatMap((expr) => expr.match(/\bpurser_[a-z_]+/g) ?? [])
+}
+
+/** Links to the runbooks of the alerts that watch a metric of the panel. */
+function runbookLinks(exprs: readonly string[]) {
+  const shown = metricsOf(exprs)
+  return alerts
+    .filter(({ expr }) => metricsOf([expr]).some((metric) => shown.includes(metric)))
+    .map(runbookLink)
+}
+
 const STAT_HEIGHT = 4
 
 function statPanel({ title, unit, expr, bad: [bound, side] }: Stat, at: number) {
@@ -591,6 +614,7 @@ function statPanel({ title, unit, expr, bad: [bound, side] }: Stat, at: number) 
       reduceOptions: { calcs: ['lastNotNull'] },
     },
     gridPos: { h: STAT_HEIGHT, w, x: at * w, y: 0 },
+    links: runbookLinks([expr]),
     targets: [{ refId: 'A', expr, legendFormat: title, instant: true }],
   }
 }
@@ -616,6 +640,7 @@ export function boardFile(): string {
           x: (i % PANELS_A_ROW) * w,
           y: y + Math.floor(i / PANELS_A_ROW) * PANEL_HEIGHT,
         },
+        links: runbookLinks(queries.map(({ expr }) => expr)),
         targets: queries.map(({ expr, legend }, at) => ({
           refId: String.fromCharCode(65 + at),
           expr,
@@ -634,11 +659,26 @@ export function boardFile(): string {
     editable: true,
     refresh: '30s',
     time: { from: 'now-6h', to: 'now' },
+    links: [
+      {
+        title: 'Runbooks',
+        type: 'link',
+        url: '$docs/operate/operations.md#alerts',
+        targetBlank: true,
+      },
+    ],
     templating: {
       list: [
         { name: 'datasource', type: 'datasource', query: 'prometheus', label: 'Data source' },
         variable('chain', `${series('purser_chain_served')}, chain`),
         variable('app', `${series('purser_tank_available_wei')}, app`),
+        {
+          name: 'docs',
+          type: 'textbox',
+          label: 'Pages of docs/',
+          query: DOCS,
+          current: { text: DOCS, value: DOCS },
+        },
       ],
     },
     panels,

@@ -82,12 +82,27 @@ describe('routes', () => {
     expect(await response.json()).toMatchObject({ jsonrpc: '2.0', error: { code: -32600 } })
   })
 
-  test.each([['/'], ['/api/v4/31337/key'], ['/api/v2'], ['/api/v2/31337/a/b'], ['/%zz']])(
-    '%s is not found',
-    async (where) => {
-      expect(await post(where, '{}')).toMatchObject({ status: 404, body: { statusCode: 404 } })
-    },
-  )
+  test.each([
+    ['/'],
+    ['/api/v4/31337/key'],
+    ['/api/v2'],
+    ['/api/v2/31337/a/b'],
+    ['/%zz'],
+    ['/v2/31337/rpc?apikey=key'],
+    ['/v2/base/rpc?apikey=key'],
+    ['/api/v3/project/chain/31337'],
+  ])('%s is not found, and the JSON-RPC error names the path', async (where) => {
+    const answer = await post(where, '{"jsonrpc":"2.0","id":7,"method":"eth_chainId"}')
+    const error = { code: -32600, message: expect.stringContaining('/api/v3/{chainId}/{apiKey}') }
+    expect(answer).toMatchObject({ status: 404, body: { jsonrpc: '2.0', id: 7, error } })
+    expect(await post(where, 'x'.repeat(5_000))).toMatchObject({ status: 404, body: { id: null } })
+    expect((await fetch(`${url()}${where}`)).status).toBe(404)
+  })
+
+  test('a wrong path of the webhook API is not found, in the form of that API', async () => {
+    const answer = await post('/api/v2/public/sdk/webhooks', '{"id":7,"method":"eth_chainId"}')
+    expect(answer).toMatchObject({ status: 404, body: { statusCode: 404 } })
+  })
 
   test('a URL without a key asks for one', async () => {
     const answer = await post('/api/v2/31337', '{"id":7,"method":"eth_chainId"}')

@@ -10,7 +10,7 @@ import type { Caller } from './caller.js'
 import { selectDialect } from './dialects/dialect.js'
 import { createGate, type Gate } from './gate/createGate.js'
 import { clientIp } from './gate/keyRestrictions.js'
-import { documentFiles } from './openRpc/openRpc.js'
+import { documentsFor } from './openRpc/openRpc.js'
 import { openEvents } from './push/openEvents.js'
 import { openSocket } from './push/openSocket.js'
 import { parseJson, readBody } from './readBody.js'
@@ -18,7 +18,7 @@ import { interfaceDocument } from './rest/interfaceDocument.js'
 import { answerWebhook } from './rest/webhooks.js'
 import { countRequest, restError } from './restError.js'
 import type { ApiLimits, RouteContext } from './routeContext.js'
-import { answerRpc } from './rpc/answerRpc.js'
+import { answerRpc, idOfStranger } from './rpc/answerRpc.js'
 import { errorBody } from './rpc/envelope.js'
 import type { Services } from './services.js'
 
@@ -30,8 +30,9 @@ export type Mount = (app: Hono<Env>, shared: RouteContext) => void
 const RPC_PATH = '/api/:version{v[123]}/:chainId/:key'
 /** The same without the key, which then comes in a header: paths stand in the logs of proxies. */
 const KEYLESS_PATH = '/api/:version{v[123]}/:chainId'
-const WEBHOOK_PATH = '/api/v2/public/sdk/webhook'
-const DOCUMENT_PATH = '/api/v2/public/sdk/openapi.json'
+const REST_PATH = '/api/v2/public/'
+const WEBHOOK_PATH = `${REST_PATH}sdk/webhook`
+const DOCUMENT_PATH = `${REST_PATH}sdk/openapi.json`
 
 /** Built once per process, as bytes: it is served without a key, so an answer must cost nothing. */
 const publicDocument = Buffer.from(JSON.stringify(interfaceDocument()))
@@ -72,10 +73,15 @@ export function createApp({ services, underCaller, mounts, ...options }: AppOpti
   if (services !== undefined) mountInterface(app, services, shared)
   for (const mount of mounts) mount(app, shared)
 
-  app.notFound((c) => {
+  app.notFound(async (c) => {
+    const error = new RouteNotFoundError()
     try {
       gate.enter(c.get('caller').ip)
-      throw new RouteNotFoundError()
+      // A client with the URL of another provider shows its user only errors of JSON-RPC.
+      if (services === undefined || c.req.method !== 'POST' || c.req.path.startsWith(REST_PATH))
+        throw error
+      const readable = { readBody: (limit: number) => readBody(c.env.incoming, limit) }
+      return c.json(errorBody(await idOfStranger(readable, limits), error), 404)
     } catch (thrown) {
       return restError(c, thrown, shared)
     }
@@ -113,7 +119,8 @@ function mountInterface(app: Hono<Env>, services: Services, shared: RouteContext
   }
   app.get('/api/:version{v[123]}/openrpc.json', enter, (c) => {
     const { name } = selectDialect(c.req.param('version'), c.req.query('dialect'))
-    return c.body(documentFiles[name], 200, { 'content-type': 'application/json' })
+    const hasDebug = [...services.chains.values()].some(({ debug }) => debug !== undefined)
+    return c.body(documentsFor(hasDebug).files[name], 200, { 'content-type': 'application/json' })
   })
   app.get(DOCUMENT_PATH, enter, (c) =>
     c.body(publicDocument, 200, { 'content-type': 'application/json' }),

@@ -23,6 +23,13 @@ test('a refusal of a node is shown in its own words', () => {
   )
 })
 
+test('a full disk is said in words', () => {
+  const full = Object.assign(new Error('ENOSPC: no space left on device, write'), {
+    code: 'ENOSPC',
+  })
+  expect(explainFailure(full)).toMatch(/the disk of its data folder is full/)
+})
+
 test('anything else is one line without a stack', () => {
   expect(explainFailure(new TypeError('x is not a function\n    at y'))).toBe(
     'Purser stopped: x is not a function',

@@ -23,5 +23,7 @@ export function explainFailure(error: unknown): string {
   const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n')
   if (expected.some((kind) => error instanceof kind)) return line
   if (error instanceof NodeRpcError) return `The chain's node refused: ${line}`
+  if (error instanceof Error && 'code' in error && error.code === 'ENOSPC')
+    return 'Purser stopped: the disk of its data folder is full. Free space on it, or make it larger.'
   return `Purser stopped: ${line}`
 }

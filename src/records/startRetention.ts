@@ -233,7 +233,7 @@ async function pruneCircuits(db: Database, before: Date, limit: number): Promise
 /** A table with its size on disk. */
 type TableSize = {
   readonly name: string
-  /** As the server estimates it; undefined before it has looked. */
+  /** As the server estimates it; undefined where it has not analyzed the table and has no statistics. */
   readonly rows: bigint | undefined
   /** Bytes of the rows, also of those that were moved out of line. */
   readonly bytes: bigint
@@ -242,14 +242,23 @@ type TableSize = {
 
 /** The tables of Purser, the largest first. Reads no rows. */
 export async function tableSizes(db: Database): Promise<readonly TableSize[]> {
-  const { rows } = await sql<{ name: string; rows: bigint; bytes: bigint; index_bytes: bigint }>`
-    select c.relname as name, c.reltuples::bigint as rows, pg_table_size(c.oid) as bytes,
-      pg_indexes_size(c.oid) as index_bytes
+  const { rows } = await sql<{
+    name: string
+    rows: bigint | null
+    bytes: bigint
+    index_bytes: bigint
+  }>`
+    select c.relname as name, pg_table_size(c.oid) as bytes, pg_indexes_size(c.oid) as index_bytes,
+      case
+        when c.reltuples >= 0 then c.reltuples::bigint
+        when pg_relation_size(c.oid) = 0 then 0
+        else nullif(pg_stat_get_live_tuples(c.oid), 0)
+      end as rows
     from pg_class c where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace
     order by pg_total_relation_size(c.oid) desc, c.relname`.execute(db)
   return rows.map((row) => ({
     name: row.name,
-    rows: row.rows < 0n ? undefined : row.rows,
+    rows: row.rows ?? undefined,
     bytes: row.bytes,
     indexBytes: row.index_bytes,
   }))

@@ -404,7 +404,8 @@ describe('every answer is as the OpenAPI document says', () => {
     expect(chains.items[0]).toMatchObject({ name: 'Memory', coin: { symbol: 'ETH', usd: '3000' } })
     expect(chains.items[0].entryPoints).toHaveLength(4)
     const [{ chainId }] = chains.items
-    await get('/apps/{appId}/fees/{chainId}', { appId, chainId })
+    const fees = await get('/apps/{appId}/fees/{chainId}', { appId, chainId })
+    expect(fees).toMatchObject({ standard: { maxFeePerGas: '2' }, head: null, headAge: null })
 
     const terms = { budgets: [{ per: 'sender', limit: { count: 20 }, window: 'day' }] }
     const { policyId } = await ask('POST', '/policies', {}, { appId, name: 'b', terms }, token)

@@ -124,6 +124,11 @@ describe.each(VERSIONS)('reputation at EntryPoint v%s', (version) => {
     return account
   }
 
+  test('is described where it is served', async () => {
+    const { methods } = await chain.call('rpc.discover')
+    expect(methods.map(({ name }: Json) => name)).toContain('debug_bundler_dumpReputation')
+  })
+
   test('counts what is seen and what is included', async () => {
     const hash = await admit(await operation({ ...paid, deploys: {} }))
     expect(await reputation(paymaster)).toEqual([1, 0, 0])

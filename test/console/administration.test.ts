@@ -324,6 +324,8 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('administration by the 
     const answer = page.getByRole('region', { name: 'Answer' })
     const entryPoint = purser().info.entryPoints['0.7'] ?? ''
     await answer.getByText(entryPoint).waitFor()
+    // Listed, as this service serves them.
+    expect(await page.getByText('debug_bundler_dumpMempool').count()).toBe(1)
     await expectFine('explorer')
   })
 

@@ -20,7 +20,7 @@ function commands() {
 function chain() {
   return String(purser().info.chainId)
 }
-/** The chain has several EntryPoints, so commands are told which one. */
+/** The chain has several EntryPoints, so commands on a tank name one. */
 function on() {
   return ['--chain', chain(), '--entry-point', '0.6']
 }
@@ -29,6 +29,13 @@ function tank(command: string, ...more: string[]) {
 }
 function refusal(command: string, ...more: string[]) {
   return commands().refusal('tank', command, '--app', appId, ...on(), ...more)
+}
+/** An app's fund is one for all EntryPoints of the chain. */
+function fund(command: string, ...more: string[]) {
+  return commands().answer('tank', command, '--app', appId, '--chain', chain(), ...more)
+}
+function fundRefusal(command: string, ...more: string[]) {
+  return commands().refusal('tank', command, '--app', appId, '--chain', chain(), ...more)
 }
 
 /** What the EntryPoint itself says. */
@@ -99,20 +106,29 @@ describe('purser tank', () => {
 
 describe('purser tank mode, credit and alert', () => {
   test('an app pays by credit, which counts each reference once', async () => {
-    expect(labelled(await tank('mode', '--mode', 'native'), 'mode')).toBe('native')
+    expect(labelled(await fund('mode', '--mode', 'native'), 'mode')).toBe('native')
     const paid = ['--amount', '2', '--reference', 'invoice 1']
-    expect(labelled(await tank('credit', ...paid), 'credit')).toBe('2 ETH')
-    expect(labelled(await tank('credit', ...paid), 'credit')).toBe('2 ETH')
-    const refund = await tank('credit', '--amount=-0.5', '--reference', 'refund 1')
+    expect(labelled(await fund('credit', ...paid), 'credit')).toBe('2 ETH')
+    expect(labelled(await fund('credit', ...paid), 'credit')).toBe('2 ETH')
+    const refund = await fund('credit', '--amount=-0.5', '--reference', 'refund 1')
     expect(labelled(refund, 'available')).toBe('1.5 ETH')
-    expect(await refusal('credit', '--amount=-2', '--reference', 'refund 2')).toMatch(/less than/)
-    expect(await refusal('credit', '--amount', '3', '--reference', 'invoice 1')).toMatch(
+    expect(await fundRefusal('credit', '--amount=-2', '--reference', 'refund 2')).toMatch(
+      /less than/,
+    )
+    expect(await fundRefusal('credit', '--amount', '3', '--reference', 'invoice 1')).toMatch(
       /invoice 1/,
     )
-    expect(await refusal('mode', '--mode', 'free')).toMatch(/tank, shared, native/)
-    const alert = await tank('alert', '--below', '0.1', '--days', '5')
+    expect(await fundRefusal('mode', '--mode', 'free')).toMatch(/tank, shared, native/)
+    const alert = await fund('alert', '--below', '0.1', '--days', '5')
     expect(labelled(alert, 'alert')).toBe('below 0.1 ETH or 5 days')
-    expect(labelled(await tank('mode', '--mode', 'tank'), 'mode')).toBe('tank')
+    expect(labelled(await fund('mode', '--mode', 'tank'), 'mode')).toBe('tank')
+    for (const [flag, command, ...needed] of [
+      ['--entry-point', 'mode', '--mode', 'native'],
+      ['--kind', 'credit', '--amount', '1', '--reference', 'invoice 2'],
+      ['--entry-point', 'alert', '--below', '1'],
+    ] as const)
+      expect(await fundRefusal(command, ...needed, flag, '0.6')).toContain(flag)
+    expect(labelled(await tank('show'), 'mode')).toBe('tank')
   })
 
   test('the shared tank is the operator’s, made and filled like any other', async () => {

@@ -120,7 +120,8 @@ describe('commands and the older interfaces', () => {
   const books = <Result>(run: (database: Database) => Promise<Result>) =>
     withBooks(purser().dataFolder, run)
   const ids: Record<string, string> = {}
-  const on = () => ['--app', ids.app!, '--chain', '31337', '--entry-point', '0.6']
+  const onChain = () => ['--app', ids.app!, '--chain', '31337']
+  const on = () => [...onChain(), '--entry-point', '0.6']
 
   test('what a development start makes is in the log', async () => {
     const { items } = await books((database) =>
@@ -181,9 +182,9 @@ describe('commands and the older interfaces', () => {
       () => [...on(), '--amount', '0.5', '--key', 'env:OWNER'],
       ['tank.withdraw', 'tank.withdraw.done'],
     ],
-    ['tank mode', () => [...on(), '--mode', 'shared'], ['fund.update']],
-    ['tank credit', () => [...on(), '--amount', '1', '--reference', 'x'], ['fund.credit']],
-    ['tank alert', () => [...on(), '--below', '0.1'], ['fund.update']],
+    ['tank mode', () => [...onChain(), '--mode', 'shared'], ['fund.update']],
+    ['tank credit', () => [...onChain(), '--amount', '1', '--reference', 'x'], ['fund.credit']],
+    ['tank alert', () => [...onChain(), '--below', '0.1'], ['fund.update']],
     ['token withdraw', tokenWithdrawal, ['token.withdraw', 'token.withdraw.done']],
     ['operation cancel', waitingOperation, ['operation.cancel'], () => mineAgain()],
     [

@@ -107,7 +107,7 @@ describe('the node of one chain dies', () => {
   })
 
   test('then all say that this one does not answer, and the other one serves', async () => {
-    const { apiKey } = await commandsOn(folder).tenant('dead node')
+    const { apiKey, appId, authToken } = await commandsOn(folder).tenant('dead node')
     const view = clientView(beside, urlOf(service), apiKey)
     await node.begin({ kind: 'stopped' })
     await until(async () => !(await isReady(DEAD)))
@@ -118,6 +118,12 @@ describe('the node of one chain dies', () => {
     const { bundlerUrl } = clientView(dead, urlOf(service), apiKey)
     const { status, body } = await rpc(bundlerUrl, 'biconomy_getGasFeeValues', [])
     expect({ status, code: body.error?.code }).toEqual({ status: 503, code: -32_005 })
+    const fees = await fetch(`${urlOf(service)}/admin/v1/apps/${appId}/fees/${beside.chainId}`, {
+      headers: { authToken },
+    })
+    const { head, headAge } = (await fees.json()) as Json
+    expect(head).toBeGreaterThan(0)
+    expect(headAge).toBeLessThan(Number(bound) * 1_000)
     const account = await devAccount(view, 'beside the dead node')
     expect((await receiptOf(view, await account.send(await account.selfPaid()))).success).toBe(
       'true',

@@ -199,7 +199,7 @@ export type AdminRoutes = {
   /** The served chains: EntryPoints, addresses, head and fees */
   'GET /chains': { request: {  }; answer: { 'items': ({ 'chainId': number; 'name': string; 'explorerUrl': string | null; 'coin': { 'symbol': string; 'usd': string | null }; 'entryPoints': ({ 'address': string; 'version': string })[]; 'endpoints': { 'classic': string; 'standard': string }; 'head': number | null; 'headAge': number | null; 'answers': boolean; 'bundled': boolean; 'waits': string | null; 'coming': { 'fork': string; 'at': string } | null })[] } }
   /** The fees that an operation should bid now */
-  'GET /apps/{appId}/fees/{chainId}': { request: { params: { 'appId': string; 'chainId': number } }; answer: { 'slow': { 'maxFeePerGas': string; 'maxPriorityFeePerGas': string }; 'standard': { 'maxFeePerGas': string; 'maxPriorityFeePerGas': string }; 'fast': { 'maxFeePerGas': string; 'maxPriorityFeePerGas': string } } }
+  'GET /apps/{appId}/fees/{chainId}': { request: { params: { 'appId': string; 'chainId': number } }; answer: { 'slow': { 'maxFeePerGas': string; 'maxPriorityFeePerGas': string }; 'standard': { 'maxFeePerGas': string; 'maxPriorityFeePerGas': string }; 'fast': { 'maxFeePerGas': string; 'maxPriorityFeePerGas': string }; 'head': number | null; 'headAge': number | null } }
   /** How many operations wait, for how long, and at which tips */
   'GET /chains/{chainId}/pool': { request: { params: { 'chainId': number } }; answer: { 'pooled': string; 'bundled': string; 'oldestAt': string | null; 'tips': { 'p10': number | null; 'p50': number | null; 'p90': number | null } } }
   /** The transactions of the executors, newest first */

@@ -1,16 +1,18 @@
 import { z } from 'zod'
 import { errorCodes } from '../../base/errors/catalogue.js'
 import { version } from '../../base/version.js'
-import type { DialectName } from '../dialects/dialect.js'
+import type { DialectName, PerDialect } from '../dialects/dialect.js'
 import { commonErrors } from '../methods/method.js'
 import { type MethodName, methodNames, methods } from '../methods/methodList.js'
 
 type Json = Record<string, unknown>
 
+type OpenRpc = Json & { readonly methods: readonly Json[] }
+
 const versionOf = { classic: 'v2', standard: 'v3' } as const
 
-/** The OpenRPC document of a dialect: every method, also those that an operator may forbid (`x-scope`). */
-export function openRpc(dialect: DialectName): Json {
+/** The OpenRPC document of a dialect: every method, also those that an operator allows or forbids (`x-scope`). */
+export function openRpc(dialect: DialectName): OpenRpc {
   const schemas: Json = {}
   return {
     openrpc: '1.3.2',
@@ -82,8 +84,27 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output', schemas: Json): Jso
 /** The OpenRPC documents, made once a process. */
 export const documents = { classic: openRpc('classic'), standard: openRpc('standard') } as const
 
-/** The same as bytes: GET serves them without a key, so an answer must cost nothing. */
-export const documentFiles = {
-  classic: Buffer.from(JSON.stringify(documents.classic)),
-  standard: Buffer.from(JSON.stringify(documents.standard)),
-} as const
+/** Documents, and the same as bytes: GET serves them without a key, so an answer must cost nothing. */
+function withFiles(documents: PerDialect<OpenRpc>) {
+  const { classic, standard } = documents
+  const files = {
+    classic: Buffer.from(JSON.stringify(classic)),
+    standard: Buffer.from(JSON.stringify(standard)),
+  }
+  return { documents, files } as const
+}
+
+function withoutDebug(document: OpenRpc): OpenRpc {
+  return { ...document, methods: document.methods.filter((each) => each['x-scope'] !== 'debug') }
+}
+
+const complete = withFiles(documents)
+const usual = withFiles({
+  classic: withoutDebug(documents.classic),
+  standard: withoutDebug(documents.standard),
+})
+
+/** The documents of a service with or without `debug_bundler_*`. */
+export function documentsFor(hasDebug: boolean) {
+  return hasDebug ? complete : usual
+}

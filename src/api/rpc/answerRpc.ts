@@ -12,7 +12,7 @@ import type { Gate } from '../gate/createGate.js'
 import { requirePlace } from '../gate/keyRestrictions.js'
 import type { SocketSubscriptions } from '../methods/method.js'
 import { isMethodName } from '../methods/methodList.js'
-import { documents } from '../openRpc/openRpc.js'
+import { documentsFor } from '../openRpc/openRpc.js'
 import { parseJson } from '../readBody.js'
 import { asPurserError } from '../restError.js'
 import type { RouteContext } from '../routeContext.js'
@@ -72,7 +72,7 @@ export async function answerRpc(
       sponsorOf,
       onClose: request.onClose,
       subscriptions: request.subscriptions,
-      documents,
+      documents: documentsFor(chain.debug !== undefined).documents,
       dialect,
       batchLength,
       identity,
@@ -129,9 +129,9 @@ const requestErrors = [UnknownKeyError, PayloadTooLargeError, RateLimitError, Ke
 /** The most bytes that are read of a request without a good key, for its id. */
 const STRANGERS_BYTES = 4_096
 
-/** The id of a request that is refused for its key; null where its body is no small JSON. */
-async function idOfStranger(
-  { readBody }: RpcRequest,
+/** The id of a request that is refused for its key or path; null where its body is no small JSON. */
+export async function idOfStranger(
+  { readBody }: Pick<RpcRequest, 'readBody'>,
   { jsonDepth }: Pick<RouteContext['limits'], 'jsonDepth'>,
 ): Promise<RequestId> {
   try {

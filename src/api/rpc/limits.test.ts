@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { Json } from '../../../test/support/http/jsonRpc.js'
 import { rpcPath, useApi } from '../../../test/support/http/useApi.js'
 import { createMetrics } from '../../telemetry/createMetrics.js'
 import { unrestricted } from '../../tenants/keyOwner.js'
@@ -49,7 +50,11 @@ test('a batch of documents is bounded by what a key may ask, and a file of them 
   )
   const file = await fetch(`${url()}/api/v3/openrpc.json`)
   expect(file.headers.get('content-type')).toBe('application/json')
-  expect(await file.json()).toEqual(documents[0]?.result)
+  const document = (await file.json()) as Json
+  expect(document).toEqual(documents[0]?.result)
+  const names: string[] = document.methods.map(({ name }: { name: string }) => name)
+  expect(names).toContain('eth_sendUserOperation')
+  expect(names.filter((name) => name.startsWith('debug_'))).toEqual([])
 })
 
 test('an address that asks too much is refused before anything is read', async () => {

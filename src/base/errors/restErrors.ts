@@ -42,8 +42,8 @@ export class ForbiddenError extends PurserError {
 export class RouteNotFoundError extends PurserError {
   constructor() {
     super(
-      'Not found. JSON-RPC is served at POST /api/v1|v2|v3/{chainId}/{apiKey}, webhooks at /api/v2/public/sdk/webhook.',
-      { code: -32601, status: 404 },
+      'Not found. JSON-RPC is served at POST /api/v3/{chainId}/{apiKey} (v1 and v2 for older clients), webhooks at /api/v2/public/sdk/webhook.',
+      { code: -32600, status: 404 },
     )
   }
 }

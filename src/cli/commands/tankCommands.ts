@@ -296,7 +296,6 @@ export function defineTankCommand(tank: Command): void {
 }
 
 const settings = ['chains'] as const
-const ofFunds = ['mode', 'credit', 'alert']
 
 /** The commands on the funds of an app. */
 function defineFundCommands(tank: Command): void {
@@ -321,9 +320,6 @@ function defineFundCommands(tank: Command): void {
       },
     },
   })
-  // Taken for scripts that name the same tank to each command: a fund is the same for all its tanks.
-  for (const command of tank.commands.filter((each) => ofFunds.includes(each.name())))
-    command.option(...entryPointFlag).option('--kind <kind>', 'has no effect')
 }
 
 /** wei as text, negative to take it back */

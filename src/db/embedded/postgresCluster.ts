@@ -76,7 +76,12 @@ export function lastWords(text: string): string {
 function initialize(cluster: Cluster) {
   return async (draft: string) => {
     const { binaries, runAs } = cluster
-    if (runAs) await chown(draft, runAs.uid, runAs.gid)
+    if (runAs)
+      await chown(draft, runAs.uid, runAs.gid).catch(({ message }: Error) => {
+        throw new ConfigError(
+          `PostgreSQL does not run as root, and its folder cannot belong to another user (${message}). Start Purser as an ordinary user, or set DATABASE_URL.`,
+        )
+      })
     const names = [
       '-U',
       CLUSTER_USER,

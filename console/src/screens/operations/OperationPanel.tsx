@@ -26,7 +26,7 @@ import { Remedy } from './Remedy.js'
 import { Replay } from './Replay.js'
 import { Share } from './Share.js'
 import { Simulate } from './Simulate.js'
-import { Stages, Timeline } from './Timeline.js'
+import { Durations, Timeline } from './Timeline.js'
 import { Waterfall } from './Waterfall.js'
 
 type OperationPanelProps = {
@@ -82,7 +82,7 @@ export function Detail({ detail, onChanged }: DetailProps) {
       {detail.success === false && <Replay detail={detail} />}
       <h3>What happened</h3>
       <Timeline entries={timeline} chainId={chainId} />
-      <Stages entries={timeline} />
+      <Durations entries={timeline} />
       {detail.state === 'pooled' && !isReader && (
         <div class="actions">
           <Cancel chainId={detail.chainId} hash={detail.userOpHash} onDone={onChanged} />

@@ -65,27 +65,27 @@ export function Timeline({ entries, chainId }: TimelineProps) {
   )
 }
 
-/** How long each stage of an included operation took, of its last way through a bundle. */
-export function Stages({ entries }: Pick<TimelineProps, 'entries'>) {
+/** Where the time of an included operation went, on its last way through a bundle. */
+export function Durations({ entries }: Pick<TimelineProps, 'entries'>) {
   const last = (kind: TimelineEntry['kind']) => entries.findLast((entry) => entry.kind === kind)
   const [sponsored, received, bundled, broadcast, included] = (
     ['sponsored', 'received', 'bundled', 'broadcast', 'included'] as const
   ).map(last)
   if (received === undefined || bundled === undefined || included?.kind !== 'included') return null
   const steps = [
-    ['client', sponsored?.at, received.at],
-    ['bundle', received.at, bundled.at],
-    ['broadcast', bundled.at, broadcast?.at],
-    ['block', broadcast?.at, included.blockTime],
-    ['receipt', included.blockTime, included.at],
-    ['in all', (sponsored ?? received).at, included.at],
+    ['from its sponsorship until the client sent it', sponsored?.at, received.at],
+    ['until it was in a bundle', received.at, bundled.at],
+    ['until the bundle was sent', bundled.at, broadcast?.at],
+    ['until its block', broadcast?.at, included.blockTime],
+    ['until the block was read', included.blockTime, included.at],
+    ['in total', (sponsored ?? received).at, included.at],
   ] as const
   const texts = steps.flatMap(([name, begin, end]) =>
     begin === undefined || end === undefined
       ? []
-      : [`${name} ${spanOf(Math.max(0, Date.parse(end) - Date.parse(begin)))}`],
+      : [`${spanOf(Math.max(0, Date.parse(end) - Date.parse(begin)))} ${name}`],
   )
-  return <p class="muted">Stages: {texts.join(', ')}</p>
+  return <p class="muted">Time: {texts.join(', ')}.</p>
 }
 
 function detailOf(entry: TimelineEntry, chainId: number): ComponentChildren {

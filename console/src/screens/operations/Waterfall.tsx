@@ -96,7 +96,9 @@ function Parts({ answer, chainId }: { readonly answer: Answer; readonly chainId:
       ))}
       {bundle?.margin != null && (
         <p class="muted">
-          Its bundle of {bundle.operations} was charged{' '}
+          {bundle.operations === 1
+            ? 'It was alone in its bundle, which was charged'
+            : `Its bundle of ${bundle.operations} operations was charged`}{' '}
           <Amount wei={bundle.charges} chainId={chainId} /> and left{' '}
           <Amount wei={bundle.margin} chainId={chainId} /> to the executor.
         </p>

@@ -18,7 +18,7 @@ export function Storage() {
           name: 'Rows (estimate)',
           shown: 'always',
           isNumber: true,
-          cell: ({ rows }) => (rows === null ? '–' : grouped(rows)),
+          cell: ({ rows }) => (rows === null ? 'not counted yet' : grouped(rows)),
         },
         { name: 'Size', shown: 'always', isNumber: true, cell: ({ bytes }) => bytesOf(bytes) },
         {

@@ -109,8 +109,20 @@ export const chainRoutes = [
   route('GET /apps/{appId}/fees/{chainId}', {
     summary: 'The fees that an operation should bid now',
     role: 'viewer',
-    answer: z.object({ slow: fees, standard: fees, fast: fees }),
-    run: ({ context, app, params: { chainId: id } }) => servedChain(context, id).fees(app.id),
+    answer: z.object({
+      slow: fees,
+      standard: fees,
+      fast: fees,
+      /** The head of which the fees are, and its age in milliseconds: they are old while the node is away. */
+      head: z.int().nullable(),
+      headAge: z.int().nullable(),
+    }),
+    async run({ context, app, params: { chainId: id } }) {
+      const advice = await servedChain(context, id).fees(app.id)
+      const { chains } = await context.readiness({ chainId: id, role: 'api' })
+      const { head = null, headAge = null } = chains[id] ?? {}
+      return { ...advice, head, headAge: headAge === null ? null : Math.round(headAge) }
+    },
   }),
   route('GET /chains/{chainId}/pool', {
     summary: 'How many operations wait, for how long, and at which tips',

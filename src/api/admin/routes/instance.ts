@@ -26,7 +26,7 @@ const setting = z.object({
 
 const table = z.object({
   name: z.string(),
-  /** An estimate of the server; null before it has looked. */
+  /** An estimate of the server; null where it has no statistics yet. */
   rows: z.string().nullable(),
   bytes: z.string(),
   indexBytes: z.string(),
