@@ -99,8 +99,11 @@ describe('routes', () => {
     expect((await fetch(`${url()}${where}`)).status).toBe(404)
   })
 
-  test('a wrong path of the webhook API is not found, in the form of that API', async () => {
-    const answer = await post('/api/v2/public/sdk/webhooks', '{"id":7,"method":"eth_chainId"}')
+  test.each([
+    '/api/v2/public/sdk/webhooks',
+    '/admin/v1/app',
+  ])('a wrong path of a REST API is not found, in the form of that API: %s', async (path) => {
+    const answer = await post(path, '{"id":7,"method":"eth_chainId"}')
     expect(answer).toMatchObject({ status: 404, body: { statusCode: 404 } })
   })
 

@@ -78,8 +78,8 @@ export function createApp({ services, underCaller, mounts, ...options }: AppOpti
     try {
       gate.enter(c.get('caller').ip)
       // A client with the URL of another provider shows its user only errors of JSON-RPC.
-      if (services === undefined || c.req.method !== 'POST' || c.req.path.startsWith(REST_PATH))
-        throw error
+      const isRest = [REST_PATH, '/admin/'].some((path) => c.req.path.startsWith(path))
+      if (services === undefined || c.req.method !== 'POST' || isRest) throw error
       const readable = { readBody: (limit: number) => readBody(c.env.incoming, limit) }
       return c.json(errorBody(await idOfStranger(readable, limits), error), 404)
     } catch (thrown) {
