@@ -14,7 +14,7 @@ import { foundry } from 'viem/chains'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { devKey } from '../../src/cli/devnet/devKeys.js'
 import type { DevToken } from '../../src/cli/devnet/devTokens.js'
-import { withBooks } from '../support/database/books.js'
+import { expectEntriesOfChain, withBooks } from '../support/database/books.js'
 import { commandsOn, labelled } from '../support/service/cliAnswers.js'
 import { giveTokens, tokenNamed, tokensOf } from '../support/service/devTokens.js'
 import { nodeClient, simpleSmartAccount } from '../support/service/smartAccounts.js'
@@ -111,6 +111,11 @@ describe('what operations paid in tokens', () => {
     expect(shown).toContain('"rate": "3000000000"')
     expect(shown).toContain('"mode": "afterwards"')
     expect(shown).toMatch(/Takes at most [\d.]+ tUSD until/)
+  })
+
+  test('is in double entry what the chain says of tank, sender and executor', async () => {
+    expect(await expectEntriesOfChain(purser().dataFolder, info(), token.address)).toBe(paid)
+    expect(paid).toBeGreaterThan(0n)
   })
 
   const withdraw = async (...more: string[]) => {
