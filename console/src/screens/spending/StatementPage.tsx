@@ -1,6 +1,6 @@
 import { appName, chainName, coinOf, nameOf } from '../../api/names.js'
 import { useQuery } from '../../api/query.js'
-import type { Page, Policy, SignedStatement, Webhook } from '../../api/shapes.js'
+import type { Page, Policy, SignedStatement, Token, Webhook } from '../../api/shapes.js'
 import { decimalOf } from '../../parts/amounts.js'
 import { Fact, Facts } from '../../parts/Facts.js'
 import { momentOf } from '../../parts/format.js'
@@ -16,7 +16,12 @@ type Amounts = {
   readonly unpriced: string
 }
 type Total = Amounts & { readonly chainId: number }
-type Line = Total & { readonly policyId: string | null; readonly webhookIds: readonly string[] }
+type Line = Total & {
+  readonly policyId: string | null
+  readonly token: string | null
+  readonly collected: string
+  readonly webhookIds: readonly string[]
+}
 
 /** A signed statement, as it is printed. */
 export function StatementPage({ id }: { readonly id: string }) {
@@ -37,6 +42,13 @@ function Content({ statement }: { readonly statement: SignedStatement }) {
     readonly totals: readonly Total[]
   }
   const policies = useQuery<Page<Policy>>('/policies').data?.items ?? []
+  const tokens = useQuery<Page<Token>>('/tokens').data?.items ?? []
+  const collectedOf = ({ chainId, token, collected }: Line) => {
+    const known = tokens.find((each) => each.chainId === chainId && each.address === token)
+    return known
+      ? `${decimalOf(collected, known.decimals)} ${known.symbol}`
+      : `${collected} units of ${token}`
+  }
   const hooks = useQuery<Page<Webhook>>(`/apps/${appId}/webhooks`).data?.items ?? []
   const policyName = (policyId: string | null) =>
     policyId === null
@@ -88,9 +100,13 @@ function Content({ statement }: { readonly statement: SignedStatement }) {
             </thead>
             <tbody>
               {lines.map((line) => (
-                <tr key={`${line.chainId} ${line.policyId} ${line.webhookIds.join()}`}>
+                <tr key={`${line.chainId} ${line.policyId} ${line.token} ${line.webhookIds}`}>
                   <td>{chainName(line.chainId)}</td>
-                  <td>{policyName(line.policyId)}</td>
+                  <td>
+                    {line.token === null
+                      ? policyName(line.policyId)
+                      : `paid in tokens: ${collectedOf(line)}`}
+                  </td>
                   <td>{line.webhookIds.map(hookName).join(', ') || 'no webhook'}</td>
                   <Numbers chainId={line.chainId} amounts={line} />
                 </tr>
@@ -106,10 +122,16 @@ function Content({ statement }: { readonly statement: SignedStatement }) {
         </div>
       )}
       {totals.length === 0 && <p>Nothing was spent in this range.</p>}
+      {lines.some(({ token }) => token !== null) && (
+        <p class="muted">
+          Cost and USD are what the operations cost the app; tokens that their senders paid are not
+          deducted.
+        </p>
+      )}
       {totals.some(({ unpriced }) => unpriced !== '0') && (
         <p class="muted">
           USD leave out operations for which no price of the coin was recorded when they were
-          sponsored.
+          signed.
         </p>
       )}
       <Facts>
