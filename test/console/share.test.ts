@@ -153,6 +153,8 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('links, statements and 
     // A4 in points at 96 dpi, without its margins.
     await page.setViewportSize({ width: 718, height: 1_000 })
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(718)
+    await page.getByRole('columnheader', { name: 'Operations' }).click({ trial: true })
+    expect(await page.locator('.statement .facts').first().innerText()).toMatch(/\d UTC/)
     const pictures = process.env.PURSER_PICTURES
     if (pictures !== undefined) {
       await page.screenshot({ path: `${pictures}/statement-print.png`, fullPage: true })

@@ -3,7 +3,6 @@ import { useQuery } from '../../api/query.js'
 import type { Page, Policy, SignedStatement, Token, Webhook } from '../../api/shapes.js'
 import { decimalOf } from '../../parts/amounts.js'
 import { Fact, Facts } from '../../parts/Facts.js'
-import { momentOf } from '../../parts/format.js'
 import { Loaded } from '../../parts/Loaded.js'
 import { saveText } from '../../parts/saveFile.js'
 import { hrefOf } from '../../router.js'
@@ -21,6 +20,11 @@ type Line = Total & {
   readonly token: string | null
   readonly collected: string
   readonly webhookIds: readonly string[]
+}
+
+/** `2026-11-01 00:00:00 UTC`: the same on every machine. */
+function utcOf(time: string): string {
+  return time.replace('T', ' ').replace(/(\.000)?Z$/, ' UTC')
 }
 
 /** A signed statement, as it is printed. */
@@ -81,9 +85,10 @@ function Content({ statement }: { readonly statement: SignedStatement }) {
           {nameOf(appId) ?? appName(appId)} ({appId})
         </Fact>
         <Fact name="From, until">
-          {momentOf(statement.from)}, {momentOf(statement.until)}
+          {utcOf(statement.from)},<br />
+          {utcOf(statement.until)}
         </Fact>
-        <Fact name="Made">{momentOf(statement.createdAt)}</Fact>
+        <Fact name="Made">{utcOf(statement.createdAt)}</Fact>
       </Facts>
       {lines.length > 0 && (
         <div class="list">
@@ -112,8 +117,8 @@ function Content({ statement }: { readonly statement: SignedStatement }) {
                 </tr>
               ))}
               {totals.map((total) => (
-                <tr key={total.chainId}>
-                  <th colSpan={3}>Total of {chainName(total.chainId)}</th>
+                <tr key={total.chainId} class="is-total">
+                  <td colSpan={3}>Total of {chainName(total.chainId)}</td>
                   <Numbers chainId={total.chainId} amounts={total} />
                 </tr>
               ))}
@@ -163,7 +168,7 @@ function Numbers({ chainId, amounts }: NumbersProps) {
       <td class="number">
         {decimalOf(cost, 18)} {coinOf(chainId)}
       </td>
-      <td class="number">{unpriced === operations ? '–' : usd}</td>
+      <td class="number">{unpriced === operations ? '–' : `$${usd}`}</td>
     </>
   )
 }
