@@ -154,7 +154,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('links, statements and 
     await page.setViewportSize({ width: 718, height: 1_000 })
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(718)
     await page.getByRole('columnheader', { name: 'Operations' }).click({ trial: true })
-    expect(await page.locator('.statement .facts').first().innerText()).toMatch(/\d UTC/)
+    expect(await page.locator('.statement .facts').first().textContent()).toMatch(/\d UTC/)
     const pictures = process.env.PURSER_PICTURES
     if (pictures !== undefined) {
       await page.screenshot({ path: `${pictures}/statement-print.png`, fullPage: true })
