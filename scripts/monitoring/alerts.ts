@@ -221,6 +221,19 @@ const bundling: readonly Alert[] = [
 
 const surroundings: readonly Alert[] = [
   {
+    name: 'PurserPriceUnavailable',
+    expr: `sum by (chain) (increase(${series('purser_decisions_total', { code: '="PRICE_UNAVAILABLE"' })}[10m])) > 0`,
+    after: '10m',
+    severity: 'warn',
+    summary: 'Budgets in USD on chain {{ $labels.chain }} reject: there is no price of its coin.',
+    firing: [samples(`purser_decisions_total{${CHAIN}, code="PRICE_UNAVAILABLE"}`, '0+1x80')],
+    quiet: [
+      samples(`purser_decisions_total{${CHAIN}, code="PRICE_UNAVAILABLE"}`, '3x80'),
+      samples(`purser_decisions_total{${CHAIN}, code="SPONSORED"}`, '0+1x80'),
+    ],
+    at: '15m',
+  },
+  {
     name: 'PurserHeadStale',
     expr: `min by (chain) (${series('purser_head_age_seconds')}) > 30`,
     after: '2m',

@@ -93,6 +93,8 @@ export type Schema = {
     state: 'signed' | 'included' | 'reverted' | 'abandoned' | 'cancelled'
     transaction_hash: Hex | null
     cost: bigint | null
+    recipient: string | null
+    value: Generated<bigint>
     relayed_from: bigint | null
     created_at: Generated<Date>
     updated_at: Generated<Date>

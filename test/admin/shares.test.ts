@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { exampleOperation } from '../../src/api/methods/examples.js'
 import { routes } from '../../src/api/admin/routeTable.js'
 import { fillTenant, storeOperation, type TenantObjects } from '../support/database/fillTenant.js'
 import { operatorToken, useAdmin } from '../support/http/useAdmin.js'
@@ -44,6 +45,20 @@ describe('a link to an operation', () => {
     const chains = await send('GET', '/chains', headers)
     expect(chains.status).toBe(200)
     for (const { chainId } of chains.body.items) expect(chainId).toBe(31_337)
+  })
+
+  test('shows no signature until the operation is included', async () => {
+    const { path, headers, hash } = await shareOne()
+    const signed = exampleOperation.signature
+    const signatureFor = async (with_: Record<string, string>) =>
+      (await send('GET', path, with_)).body.operation.signature
+    expect(await signatureFor(headers)).toBeUndefined()
+    expect((await admin('GET', path, one().token)).body.operation.signature).toBe(signed)
+    await sql`insert into inclusions (chain_id, user_op_hash, entry_point, sender, nonce, paymaster, success,
+      actual_gas_cost, actual_gas_used, reason, transaction_hash, block_number, block_hash, block_time, first_log, log_index)
+      select chain_id, hash, entry_point, sender, nonce, '0x', true, 1, 1, '0x', hash, 1, hash, now(), 0, 0
+      from operations where hash = ${hash}`.execute(database())
+    expect(await signatureFor(headers)).toBe(signed)
   })
 
   test('opens nothing else: no other operation, no other route, no change', async () => {

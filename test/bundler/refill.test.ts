@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { numberToHex, parseEther } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { beforeEach, describe, expect, test } from 'vitest'
@@ -47,6 +48,15 @@ describe('a treasury', () => {
     }
     for (const { address } of chain().executors)
       expect(await balance(address)).toBe(parseEther('3'))
+    const { rows } = await sql<{ holder: string; amount: bigint }>`select holder,
+      sum(amount)::numeric(78, 0) as amount from ledger_entries
+      where chain_id = ${chain().chainId} and account = 'executor' group by 1`.execute(
+      chain().database,
+    )
+    const gained = Object.fromEntries(rows.map(({ holder, amount }) => [holder, amount]))
+    for (const { address } of chain().executors)
+      expect(gained[address]).toBe(parseEther('3') - parseEther('0.2'))
+    expect(gained[treasury]).toBe((await balance(treasury)) - parseEther('100'))
     expect(await open()).toEqual([])
     expect(await chain().anvil.client.getTransactionCount({ address: treasury })).toBe(2)
     await chain().setAutomine(true)

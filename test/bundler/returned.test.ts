@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { type Hex, parseEther } from 'viem'
 import { expect, test } from 'vitest'
 import { abandonBundle } from '../../src/bundler/outbox/outbox.js'
@@ -49,6 +50,17 @@ async function owed(tank: Hex) {
   return (await surpluses()).filter((each) => each.tank === tank && each.bundle_id === null)
 }
 
+/** wei that the entries in double entry give executor and tank, of which others made no deposit. */
+async function entries(tank: Hex) {
+  const { rows } = await sql<Record<'executor' | 'deposit', bigint>>`select
+      coalesce(sum(amount) filter (where account = 'executor'), 0)::numeric(78, 0) as executor,
+      coalesce(sum(amount) filter (where account = 'tank' and holder = ${tank}), 0)::numeric(78, 0) as deposit
+    from ledger_entries where chain_id = ${world().chainId} and currency = 'coin'`.execute(
+    world().database,
+  )
+  return rows[0]!
+}
+
 /** wei of the executor and of the tank's deposit. */
 async function wealth(tank: Hex) {
   const [executor, deposit] = await Promise.all([
@@ -88,6 +100,7 @@ test('what a bundle charged above the share is booked, and a reorg undoes it', a
 
 test('it goes back when it is final and worth a transaction, once, whatever becomes of the first one', async () => {
   const { address: tank } = await makeTank(parseEther('5'))
+  const [atFirst, entriesAtFirst] = [await wealth(tank), await entries(tank)]
   await bundleOf(SIZE)
   await world().mine(FINAL_AFTER)
   await world().round()
@@ -122,4 +135,11 @@ test('it goes back when it is final and worth a transaction, once, whatever beco
   // The executor gives what it had earned before and no more.
   expect(before.executor - after.executor).toBeLessThanOrEqual(amount)
   expect(await owed(tank)).toEqual([])
+  // The entries move as the chain does, to the wei.
+  const ofEntries = await entries(tank)
+  for (const name of ['executor', 'deposit'] as const)
+    expect([name, ofEntries[name] - entriesAtFirst[name]]).toEqual([
+      name,
+      after[name] - atFirst[name],
+    ])
 })

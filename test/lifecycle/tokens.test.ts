@@ -12,9 +12,11 @@ import { createBundlerClient, createPaymasterClient } from 'viem/account-abstrac
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts'
 import { foundry } from 'viem/chains'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { anvilClient } from '../../src/cli/devnet/anvilClient.js'
 import { devKey } from '../../src/cli/devnet/devKeys.js'
 import type { DevToken } from '../../src/cli/devnet/devTokens.js'
-import { withBooks } from '../support/database/books.js'
+import { makeContent } from '../../src/records/statements/statements.js'
+import { expectEntriesOfChain, withBooks } from '../support/database/books.js'
 import { commandsOn, labelled } from '../support/service/cliAnswers.js'
 import { giveTokens, tokenNamed, tokensOf } from '../support/service/devTokens.js'
 import { nodeClient, simpleSmartAccount } from '../support/service/smartAccounts.js'
@@ -111,6 +113,35 @@ describe('what operations paid in tokens', () => {
     expect(shown).toContain('"rate": "3000000000"')
     expect(shown).toContain('"mode": "afterwards"')
     expect(shown).toMatch(/Takes at most [\d.]+ tUSD until/)
+  })
+
+  test('is in double entry what the chain says of tank, sender and executor', async () => {
+    expect(await expectEntriesOfChain(purser().dataFolder, info(), token.address)).toBe(paid)
+    expect(paid).toBeGreaterThan(0n)
+  })
+
+  test('is in a statement, with the price of the coin when it was signed', async () => {
+    const range = { appId: await appId(), from: new Date(0), until: new Date(4e12) }
+    await anvilClient(info().rpcUrl).mine({ blocks: 100 })
+    const { content } = await until(() =>
+      withBooks(purser().dataFolder, async (database) => {
+        const made = await makeContent(database, range)
+        return typeof made !== 'string' && made
+      }),
+    )
+    const { lines, totals } = JSON.parse(content)
+    const { rows } = await withBooks(purser().dataFolder, (database) =>
+      sql<{ cost: bigint }>`select actual_gas_cost as cost from inclusions`.execute(database),
+    )
+    const cost = rows[0]?.cost ?? 0n
+    expect(lines).toMatchObject([
+      { policyId: null, token: token.address, collected: String(paid), operations: '1' },
+    ])
+    expect(totals).toMatchObject([{ cost: String(cost), unpriced: '0' }])
+    // The development chain fixes 3,000 USD.
+    const exact = (cost * 3_000_000_000n + 5n * 10n ** 17n) / 10n ** 18n
+    expect(BigInt(totals[0].usd.replace('.', ''))).toBe(exact)
+    expect(exact).toBeGreaterThan(0n)
   })
 
   const withdraw = async (...more: string[]) => {

@@ -83,6 +83,26 @@ test('what is pending, was cancelled, or was mined in a bundle of somebody else 
   expect(await replay(hashOf(cancelled))).toEqual(alone)
 })
 
+test('a reader of a link sees the calls of a pending operation, and its signature nowhere in them', async () => {
+  const { fund, selfPaid, send } = await devAccount(world.info, 'shared')
+  await fund()
+  const op = await selfPaid()
+  const [word = ''] = /[0-9a-f]{64}/.exec(op.signature) ?? []
+  await world.unbundled(async () => {
+    const path = `/operations/${CHAIN}/${await send(op)}`
+    const { token } = await world.admin('POST', `${path}/shares`, {})
+    const read = (authToken: string) =>
+      fetch(`${world.info.url}/admin/v1${path}/replay`, { headers: { authToken } })
+    const own = await (await read(world.info.authToken)).text()
+    const { moment, frames } = (await (await read(token)).json()) as Json
+    expect(own).toContain(word)
+    expect(JSON.stringify(frames)).not.toContain(word)
+    expect(moment).toBe('alone')
+    expect(frames.length).toBe(JSON.parse(own).frames.length)
+    expect(frames.some(({ role }: { role: string }) => role === 'account')).toBe(true)
+  })
+})
+
 test('what if: other limits, call data, time and paymaster', async () => {
   const { account, fund, sign, send } = await devAccount(world.info, 'what if')
   await fund()

@@ -1,31 +1,60 @@
 import { useSignal } from '@preact/signals'
-import { saveList } from './saveFile.js'
+import { useEffect } from 'preact/hooks'
+import { grouped } from './format.js'
+import { type FileFormat, saveList } from './saveFile.js'
 
 type CsvButtonProps = {
   /** The list of the API, and the name of the file without its ending. */
   readonly path: string
   readonly name: string
   readonly query?: Readonly<Record<string, string | undefined>>
-  /** Whether the API lets the caller choose the size of its pages. */
+  /** Whether the API gives it in pages, of a size that the caller chooses: it may be long. */
   readonly isPaged?: true
 }
 
-/** Saves a list with its filters for a spreadsheet. */
+type Running = { readonly rows: number; readonly abort: AbortController }
+
+/** Saves a list with its filters for a spreadsheet, or a long one for a program; shows how far it is, and stops. */
 export function CsvButton({ path, name, query = {}, isPaged }: CsvButtonProps) {
-  const isBusy = useSignal(false)
+  const running = useSignal<Running | undefined>(undefined)
+  useEffect(() => () => running.peek()?.abort.abort(), [])
+  const save = async (format: FileFormat) => {
+    const abort = new AbortController()
+    const onRows = (rows: number) => {
+      running.value = { rows, abort }
+    }
+    onRows(0)
+    await saveList({ path, query, isPaged: isPaged === true, name, format }, abort.signal, onRows)
+    running.value = undefined
+  }
+  if (running.value !== undefined) {
+    const { rows, abort } = running.value
+    return (
+      <button type="button" class="as-code" title="Stop saving" onClick={() => abort.abort()}>
+        {grouped(rows)} rows · stop
+      </button>
+    )
+  }
   return (
-    <button
-      type="button"
-      class="as-code"
-      disabled={isBusy.value}
-      title="Save this list for a spreadsheet"
-      onClick={async () => {
-        isBusy.value = true
-        await saveList(path, query, isPaged === true, `${name}.csv`)
-        isBusy.value = false
-      }}
-    >
-      CSV
-    </button>
+    <>
+      <button
+        type="button"
+        class="as-code"
+        title="Save this list for a spreadsheet"
+        onClick={() => save('csv')}
+      >
+        CSV
+      </button>
+      {isPaged && (
+        <button
+          type="button"
+          class="as-code"
+          title="Save this list, one JSON document a line"
+          onClick={() => save('ndjson')}
+        >
+          NDJSON
+        </button>
+      )}
+    </>
   )
 }

@@ -6,9 +6,19 @@ function cellOf(value: unknown): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe
 }
 
-/** Rows as comma-separated values (RFC 4180): a column for each member of the first one. */
-export function csvOf(rows: readonly Readonly<Record<string, unknown>>[]): string {
-  const names = Object.keys(rows[0] ?? {})
+type Rows = readonly Readonly<Record<string, unknown>>[]
+
+/** Rows as comma-separated values (RFC 4180): a column for each name, those of the first row. */
+export function csvOf(rows: Rows, names = namesOf(rows), hasHead = true): string {
   const lines = rows.map((row) => names.map((name) => cellOf(row[name])))
-  return [names, ...lines].map((cells) => `${cells.join(',')}\r\n`).join('')
+  return [...(hasHead ? [names] : []), ...lines].map((cells) => `${cells.join(',')}\r\n`).join('')
+}
+
+export function namesOf(rows: Rows): readonly string[] {
+  return Object.keys(rows[0] ?? {})
+}
+
+/** Rows as JSON, one a line. */
+export function ndjsonOf(rows: Rows): string {
+  return rows.map((row) => `${JSON.stringify(row)}\n`).join('')
 }

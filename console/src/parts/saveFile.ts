@@ -1,14 +1,11 @@
 import { accountId, call } from '../api/call.js'
 import type { Page } from '../api/shapes.js'
 import { adminUrl } from '../api/site.js'
-import { csvOf } from './csv.js'
+import { csvOf, namesOf, ndjsonOf } from './csv.js'
 import { grouped } from './format.js'
 import { toast } from './toasts.js'
 
 type Rows = readonly Readonly<Record<string, unknown>>[]
-
-/** Rows of a list that one file holds at most. */
-const MOST_ROWS = 10_000
 
 function save(content: Blob, name: string): void {
   const link = document.createElement('a')
@@ -30,26 +27,43 @@ export function saveText(text: string, name: string): void {
   toast(`Saved ${name}`)
 }
 
-/** Saves all pages of a list for a spreadsheet; of a longer one the first 10,000 rows, and says so. */
+export type FileFormat = 'csv' | 'ndjson'
+
+type SavedList = {
+  readonly path: string
+  readonly query: Readonly<Record<string, string | undefined>>
+  readonly isPaged: boolean
+  /** Without its ending. */
+  readonly name: string
+  readonly format: FileFormat
+}
+
+/** Saves all pages of a list, of which the script holds one at a time: the browser keeps the parts of a file. */
 export async function saveList(
-  path: string,
-  query: Readonly<Record<string, string | undefined>>,
-  isPaged: boolean,
-  name: string,
+  { path, query, isPaged, name, format }: SavedList,
+  signal: AbortSignal,
+  onRows: (count: number) => void,
 ): Promise<void> {
-  const rows: Rows[number][] = []
+  const parts: Blob[] = []
+  let names: readonly string[] = []
+  let count = 0
   let before: string | undefined
   try {
     do {
       const page = { ...query, ...(isPaged && { limit: '200' }), before }
-      const { items, next } = await call<Page<Rows[number]>>('GET', path, { query: page })
-      rows.push(...items)
+      const { items, next } = await call<Page<Rows[number]>>('GET', path, { query: page, signal })
+      if (count === 0) names = namesOf(items)
+      const text = format === 'csv' ? csvOf(items, names, count === 0) : ndjsonOf(items)
+      // A page may be empty while older ones are not.
+      if (items.length > 0) parts.push(new Blob([text]))
+      count += items.length
       before = next
-    } while (before !== undefined && rows.length < MOST_ROWS)
-    saveCsv(rows, name)
-    if (before !== undefined) toast(`There are more than ${grouped(MOST_ROWS)}: filter the list`)
+      onRows(count)
+    } while (before !== undefined)
+    save(new Blob(parts, { type: `text/${format}` }), `${name}.${format}`)
+    toast(`Saved ${grouped(count)} rows as ${name}.${format}`)
   } catch (error) {
-    toast((error as Error).message)
+    toast(signal.aborted ? `Stopped: ${name}.${format} is not saved` : (error as Error).message)
   }
 }
 

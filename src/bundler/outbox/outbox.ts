@@ -19,6 +19,8 @@ type NewBundle = {
   readonly entryPoint: Address | null
   readonly executor: Address
   readonly nonce: bigint
+  /** The tank or executor that gets wei by it; undefined = there is none. */
+  readonly gift?: { readonly recipient: Address; readonly value: bigint } | undefined
   /** The head at which it is given to a relay; undefined = it is sent publicly. */
   readonly relayedFrom?: bigint | undefined
 }
@@ -34,7 +36,7 @@ export async function storeBundle(
   attempt: NewAttempt,
   hashes: readonly Hex[],
 ): Promise<bigint | undefined> {
-  const { chainId, kind, entryPoint, executor, nonce, relayedFrom = null } = bundle
+  const { chainId, kind, entryPoint, executor, nonce, gift, relayedFrom = null } = bundle
   const operationCount = kind === 'operations' ? hashes.length : 0
   const claim = kind === 'return' ? claimSurpluses : claimOperations
   const id = sql<bigint>`(select id from bundle)`
@@ -42,8 +44,10 @@ export async function storeBundle(
   try {
     return await database.transaction().execute(async (trx) => {
       const { rows } = await sql<{ id: bigint; claimed: bigint }>`with bundle as (
-          insert into bundles (chain_id, kind, entry_point, executor, nonce, operation_count, state, relayed_from)
-          values (${chainId}, ${kind}, ${entryPoint}, ${executor}, ${nonce}, ${operationCount}, 'signed', ${relayedFrom})
+          insert into bundles (chain_id, kind, entry_point, executor, nonce, operation_count, state,
+            recipient, value, relayed_from)
+          values (${chainId}, ${kind}, ${entryPoint}, ${executor}, ${nonce}, ${operationCount}, 'signed',
+            ${gift?.recipient ?? null}, ${gift?.value ?? 0n}, ${relayedFrom})
           returning id
         ), attempt as (${insertAttempt(chainId, id, attempt)}),
         claimed as (${claim(chainId, hashes, id)})

@@ -159,16 +159,18 @@ export async function sendTransfer(
   signer: ExecutorSigner,
   kind: 'filler' | 'refill' | 'return',
   transfer: Transfer,
-  surpluses: readonly Hex[] = [],
+  returned?: { readonly tank: Address; readonly surpluses: readonly Hex[] },
 ): Promise<OpenBundle> {
   const { database, definition, node } = context
   const { chainId } = definition
   const { address: executor } = signer
-  const { nonce } = transfer
+  const { nonce, value } = transfer
+  const gift = value === 0n ? undefined : { recipient: returned?.tank ?? transfer.to, value }
   const transaction = await transferTransaction(node, { chainId, from: executor, ...transfer })
   const attempt = await signAttempt(signer, transaction, kind === 'filler')
   const stored = { kind, entryPoint: null, executor, nonce, relayedFrom: undefined }
-  const id = await storeBundle(database, { chainId, ...stored }, attempt, surpluses)
+  const owed = returned?.surpluses ?? []
+  const id = await storeBundle(database, { chainId, ...stored, gift }, attempt, owed)
   if (id === undefined) throw new Error('a transaction without operations was superseded')
   faultPoint('bundle:committed')
   const counts = { operationCount: 0, waitingCount: 0, cancelRequested: false }

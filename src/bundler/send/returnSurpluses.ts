@@ -54,7 +54,7 @@ export async function returnSurpluses(context: BundlingContext, followed: Follow
       richest.signer,
       'return',
       { ...transfer, fees },
-      names,
+      { tank, surpluses: names },
     )
     problems.end(tank, NOT_RETURNED)
     metrics.count('purser_surplus_returned_wei_total', {}, Number(value))

@@ -566,6 +566,8 @@ create table bundles (
   transaction_hash text,
   -- wei that the mined transaction cost its sender: gas, and what the chain took for data
   cost numeric(78, 0),
+  recipient text, -- the tank or executor that gets the value; null: there is none
+  value numeric(78, 0) not null default 0, -- wei
   relayed_from bigint, -- the block at which it was given to a relay alone; null: it is public
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now()
@@ -887,15 +889,15 @@ create view ledger_movements as
   select chain_id, 'coin', 'gas', transaction_hash, updated_at, cost, 'executor', executor, 'chain', ''
   from bundles where cost is not null
   union all
-  -- What a tank paid beyond its share of a bundle is owed to it, and then returned.
+  -- What a tank paid beyond its share of a bundle is owed to it, and then returned without what that costs. Refills.
   select s.chain_id, 'coin', 'rebate', s.transaction_hash, r.updated_at, s.amount,
     'operator', '', 'rebate', s.tank
   from surpluses s left join bundles r on r.id = s.bundle_id
   where r.state is distinct from 'included'
   union all
-  select s.chain_id, 'coin', 'return', s.transaction_hash, r.updated_at, s.amount,
-    'executor', r.executor, 'tank', s.tank
-  from surpluses s join bundles r on r.id = s.bundle_id and r.state = 'included'
+  select chain_id, 'coin', kind, transaction_hash, updated_at, value, 'executor', executor,
+    case kind when 'return' then 'tank' else 'executor' end, recipient
+  from bundles where recipient is not null and state = 'included'
   union all
   -- What the operator credited an app, and what was taken back.
   select f.chain_id, 'coin', 'credit', c.reference, c.created_at, c.amount,

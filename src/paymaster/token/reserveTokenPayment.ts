@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Address } from 'viem'
-import { timeText } from '../../base/unixNow.js'
+import { timeText, unixNow } from '../../base/unixNow.js'
 import type { TokenDefinition } from '../../chain/definition/tokenDefinition.js'
 import type { Database } from '../../db/database.js'
 import type { Operation } from '../../erc4337/operation.js'
@@ -8,6 +8,7 @@ import { formatTokens } from '../formatUnits.js'
 import type { ReservationSlot } from '../ledger/reservations.js'
 import { limitsToStore } from '../ledger/signedLimits.js'
 import { insertTokenQuote } from '../ledger/tokenQuotes.js'
+import { recentPrice } from '../policy/price.js'
 import { type Reserved, reserve } from '../policy/reserve.js'
 import { type DecisionSubject, toDecisionRow } from '../sponsor/decisionRow.js'
 import { availableTo } from '../tank/payer.js'
@@ -30,7 +31,7 @@ type SignedPayment = {
  * TokenPaymentError (TOKEN_EXPOSURE_REACHED, ADVANCE_REACHED).
  */
 export async function reserveTokenPayment(
-  { database, definition: { chainId, paymentDefaultSeconds }, heads, exposure }: TokenParts,
+  { database, definition: { chainId, paymentDefaultSeconds }, heads, exposure, terms }: TokenParts,
   { appId, entryPoint, draft }: TokenRequest,
   { evaluated, signed, token, subject }: SignedPayment,
 ) {
@@ -51,7 +52,11 @@ export async function reserveTokenPayment(
     limits: limitsToStore(signed),
   }
   const userOpHash = entryPoint.hash(signed, chainId, delegate)
-  const held = await exposure.heldAt(await heads.refresh(), token)
+  const [held, price] = await Promise.all([
+    heads.refresh().then((newest) => exposure.heldAt(newest, token)),
+    terms.prices(chainId),
+  ])
+  const nativePrice = recentPrice(price, unixNow(), terms.maxPriceAge)?.microUsd
   const available = availableTo({ tank, credit: undefined }, head.deposit, 0n)
   const slot = {
     chainId,
@@ -72,12 +77,17 @@ export async function reserveTokenPayment(
         validUntil: BigInt(validUntil),
       },
       decide: () =>
-        toDecisionRow(subject, decision, { details }, { userOpHash, maxCost, ...quote }),
+        toDecisionRow(
+          subject,
+          decision,
+          { details, nativePrice },
+          { userOpHash, maxCost, ...quote },
+        ),
       calls: [],
     },
     async (trx) => {
-      const terms = { chainId, token: token.address, mode, rate, markup, maxCharge }
-      await insertTokenQuote(trx, { decisionId, ...terms })
+      const quoted = { chainId, token: token.address, mode, rate, markup, maxCharge }
+      await insertTokenQuote(trx, { decisionId, ...quoted })
       if (mode === 'afterwards') {
         const since = new Date(Date.now() - paymentDefaultSeconds * 1_000)
         const advances = await readAdvances(trx, slot, since)

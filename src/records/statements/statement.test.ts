@@ -8,6 +8,8 @@ const amount = fc.bigInt({ min: 0n, max: 10n ** 40n })
 const line = fc.record({
   chainId: fc.integer({ min: 1, max: 4 }),
   policyId: fc.option(fc.uuid()),
+  token: fc.option(fc.constant('0x70')),
+  collected: amount,
   webhookIds: fc.array(fc.uuid(), { maxLength: 3 }),
   operations: amount,
   failed: amount,
@@ -49,8 +51,10 @@ describe('a statement', () => {
     fc.assert(
       fc.property(fc.array(line, { minLength: 1, maxLength: 5 }), (lines) => {
         const [head, ...rows] = statementCsv(contentOf(range, lines)).trimEnd().split('\r\n')
-        expect(head).toBe('chainId,policyId,operations,failed,cost,rebate,usd,unpriced,webhookIds')
-        expect(rows.map((row) => row.split(',')[4])).toEqual(lines.map(({ cost }) => String(cost)))
+        expect(head).toBe(
+          'chainId,policyId,token,collected,operations,failed,cost,rebate,usd,unpriced,webhookIds',
+        )
+        expect(rows.map((row) => row.split(',')[6])).toEqual(lines.map(({ cost }) => String(cost)))
       }),
     )
   })

@@ -1,11 +1,15 @@
 import { createPrivateKey, createPublicKey, hkdfSync, sign, verify } from 'node:crypto'
 import { csvOf } from './csvOf.js'
 
-/** Sponsored operations of an app with the same chain, policy and approving webhooks. Amounts in wei. */
+/** Operations of an app with the same chain, policy, token and approving webhooks. Amounts in wei. */
 export type StatementLine = {
   readonly chainId: number
   /** The policy that sponsored; null = none did. */
   readonly policyId: string | null
+  /** The token in which their senders paid a tank; null = they did not. */
+  readonly token: string | null
+  /** What they paid, in its smallest units. */
+  readonly collected: bigint
   /** The webhooks that approved, in the order of their ids. */
   readonly webhookIds: readonly string[]
   readonly operations: bigint
@@ -15,7 +19,7 @@ export type StatementLine = {
   readonly cost: bigint
   /** What the chain charged on top of the cost, and was given back. */
   readonly rebate: bigint
-  /** Millionths of a USD, at the price when each was sponsored. */
+  /** Millionths of a USD, at the price when each was signed. */
   readonly microUsd: bigint
   /** Operations without a recorded price, which `microUsd` leaves out. */
   readonly unpriced: bigint
@@ -29,7 +33,7 @@ const sums = ['operations', 'failed', 'cost', 'rebate', 'microUsd', 'unpriced'] 
 /** The sums of lines by chain, in the order of the chains' ids. */
 export function totalsOf(
   lines: readonly StatementLine[],
-): readonly Omit<StatementLine, 'policyId' | 'webhookIds'>[] {
+): readonly (Pick<StatementLine, 'chainId'> & Amounts)[] {
   const chains = [...new Set(lines.map(({ chainId }) => chainId))].sort((a, b) => a - b)
   return chains.map((chainId) => {
     const own = lines.filter((line) => line.chainId === chainId)
@@ -66,9 +70,11 @@ export function contentOf(
     appId,
     from: from.toISOString(),
     until: until.toISOString(),
-    lines: lines.map(({ chainId, policyId, webhookIds, ...amounts }) => ({
+    lines: lines.map(({ chainId, policyId, token, collected, webhookIds, ...amounts }) => ({
       chainId,
       policyId,
+      token,
+      collected: String(collected),
       webhookIds,
       ...textsOf(amounts),
     })),
@@ -80,6 +86,8 @@ type Content = {
   readonly lines: readonly (ReturnType<typeof textsOf> & {
     readonly chainId: number
     readonly policyId: string | null
+    readonly token: string | null
+    readonly collected: string
     readonly webhookIds: readonly string[]
   })[]
 }

@@ -26,7 +26,7 @@ export type NoStatement = 'notFinal' | 'tooLong'
 
 type Row = Omit<StatementLine, 'chainId'> & { readonly chainId: bigint }
 
-/** Sponsored operations of an app whose blocks are in the range, with reservation `r` and inclusion `i`. */
+/** Operations that an app paid for, whose blocks are in the range, with reservation `r` and inclusion `i`. */
 function operationsIn({ appId, from, until }: StatementRange): RawBuilder<unknown> {
   return sql`reservations r join inclusions i
     on (i.chain_id, i.user_op_hash) = (r.chain_id, r.user_op_hash)
@@ -56,7 +56,8 @@ export async function makeContent(
     and r.state <> 'settled' limit 1`.execute(db)
   if (open.length > 0) return 'notFinal'
   const { rows } = await sql<Row>`
-    select r.chain_id as "chainId", d.policy_id as "policyId", w.ids as "webhookIds",
+    select r.chain_id as "chainId", d.policy_id as "policyId", p.token, w.ids as "webhookIds",
+      coalesce(sum(p.charged), 0)::numeric(78, 0) as collected,
       count(*) as operations, count(*) filter (where not i.success) as failed,
       sum(r.actual_cost)::numeric(78, 0) as cost, sum(r.rebate)::numeric(78, 0) as rebate,
       coalesce(sum(div(r.actual_cost * d.native_price + 500000000000000000, 1000000000000000000)), 0)
@@ -69,11 +70,15 @@ export async function makeContent(
         where e.reservation_id = r.id and e.user_op_hash = r.user_op_hash and e.sponsored
         order by e.created_at desc, e.id limit 1
       ) d on true
+      left join token_payments p on (p.chain_id, p.user_op_hash, p.app_id)
+        = (r.chain_id, r.user_op_hash, r.app_id)
       cross join lateral (
         select coalesce(array_agg(distinct c.webhook_id::text order by c.webhook_id::text), '{}') as ids
         from webhook_calls c where c.decision_id = d.id and c.outcome = 'approved'
       ) w
-    group by 1, 2, 3 order by 1, 2 nulls first, 3 limit ${MOST_LINES + 1}`.execute(db)
+    group by 1, 2, 3, 4 order by 1, 2 nulls first, 3 nulls first, 4 limit ${MOST_LINES + 1}`.execute(
+    db,
+  )
   if (rows.length > MOST_LINES) return 'tooLong'
   return {
     content: contentOf(

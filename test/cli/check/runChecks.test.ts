@@ -338,6 +338,15 @@ describe('a broken configuration names its one fault', () => {
       fault: /tUSD has no reliable price: 0 of 1 price sources answer/,
       found: check(environmentOf(tokenAt({ http: { url: 'http://127.0.0.1:1/', path: 'usd' } }))),
     }),
+    'a price of the coin without an answer': () => ({
+      group: 'prices',
+      fault: /USD has no reliable price: 0 of 1 price sources answer/,
+      found: check(
+        environmentOf({
+          usdPrice: { sources: [{ http: { url: 'http://127.0.0.1:1/', path: 'usd' } }] },
+        }),
+      ),
+    }),
     'a database that is not there': () => ({
       group: 'database',
       fault: /cannot be used: .*nowhere/,

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import {
   type Address,
   createPublicClient,
@@ -7,6 +7,7 @@ import {
   http,
   parseAbi,
   parseAbiItem,
+  parseEther,
   zeroAddress,
 } from 'viem'
 import { foundry } from 'viem/chains'
@@ -23,6 +24,9 @@ const event = parseAbiItem(
 )
 const balanceOf = parseAbi(['function balanceOf(address) view returns (uint256)'])
 
+/** wei that anvil gives each executor to begin with */
+const BEGIN = parseEther('10000')
+
 /** Blocks whose logs are read at once. */
 const LOG_PAGE = 1_000n
 
@@ -33,6 +37,7 @@ type Entry = {
   readonly blockNumber: bigint
   readonly blockHash: Hex
   readonly logIndex: number
+  readonly sender: Address
   readonly paymaster: Address
   readonly cost: bigint
   readonly success: boolean
@@ -54,6 +59,7 @@ async function ofChain(info: DevInfo): Promise<Entry[]> {
     blockNumber,
     blockHash,
     logIndex,
+    sender: args.sender.toLowerCase() as Address,
     paymaster: args.paymaster.toLowerCase() as Address,
     cost: args.actualGasCost,
     success: args.success,
@@ -74,6 +80,7 @@ async function ofBooks(database: Database, { chainId }: DevInfo): Promise<Entry[
     blockNumber: row.block_number,
     blockHash: row.block_hash,
     logIndex: row.log_index,
+    sender: row.sender,
     paymaster: row.paymaster,
     cost: row.actual_gas_cost,
     success: row.success,
@@ -135,15 +142,69 @@ async function ledgerDifferences(database: Database, { rpcUrl, chainId }: DevInf
   }
 }
 
-/** Sums (wei) of the coin's entries in double entry: all, and those that took charges from payers, tanks apart. */
-async function entryTotals(database: Database, { chainId }: DevInfo) {
-  const { rows } = await sql<Record<'sum' | 'charged' | 'ofTanks', bigint>>`
-    select sum(amount)::numeric(78, 0) as sum,
-      (-coalesce(sum(amount) filter (where amount < 0 and kind = 'charge'), 0))::numeric(78, 0) as charged,
-      (-coalesce(sum(amount) filter (where kind = 'charge' and account in ('tank', 'paymaster')), 0))
-        ::numeric(78, 0) as "ofTanks"
-    from ledger_entries where chain_id = ${chainId} and currency = 'coin'`.execute(database)
-  return rows[0]
+/** Sums by account and holder of the entries in double entry that a condition chooses; those of 0 are left out. */
+async function entriesBy(
+  database: Database,
+  { chainId }: DevInfo,
+  condition: RawBuilder<unknown>,
+): Promise<Record<string, bigint>> {
+  const { rows } = await sql<{ of: string; amount: bigint }>`
+    select account || ' ' || holder as of, sum(amount)::numeric(78, 0) as amount from ledger_entries
+    where chain_id = ${chainId} and ${condition} group by 1 having sum(amount) <> 0`.execute(
+    database,
+  )
+  return Object.fromEntries(rows.map(({ of, amount }) => [of, amount]))
+}
+
+/** The entries of the coin are what the chain says: who paid for operations, and what each executor has more. */
+async function expectCoinEntries(database: Database, info: DevInfo, chain: readonly Entry[]) {
+  const client = createPublicClient({ chain: foundry, transport: http(info.rpcUrl) })
+  const isCoin = sql`currency = 'coin'`
+  const all = Object.values(await entriesBy(database, info, isCoin))
+  expect(sum(all)).toBe(0n)
+  const paid: Record<string, bigint> = {}
+  for (const { cost, paymaster, sender } of chain) {
+    const holder = paymaster === zeroAddress ? sender : paymaster
+    paid[holder] = (paid[holder] ?? 0n) - cost
+  }
+  const charged = await entriesBy(
+    database,
+    info,
+    sql`${isCoin} and kind = 'charge' and account in ('tank', 'paymaster', 'sender')`,
+  )
+  const byHolder = Object.entries(charged).map(([of, amount]) => [of.split(' ')[1], amount])
+  expect(Object.fromEntries(byHolder)).toEqual(paid)
+  const executors = await entriesBy(database, info, sql`${isCoin} and account = 'executor'`)
+  expect(Object.keys(executors).length > 0).toBe(chain.length > 0)
+  for (const [of, gained] of Object.entries(executors)) {
+    const address = of.split(' ')[1] as Address
+    expect([address, (await client.getBalance({ address })) - BEGIN]).toEqual([address, gained])
+  }
+}
+
+/**
+ * Where nothing was withdrawn yet: the entries of coin, token tanks and executors are what the chain says.
+ * Resolves to the tokens (smallest units) that all tanks hold by both.
+ */
+export async function expectEntriesOfChain(
+  dataFolder: string,
+  info: DevInfo,
+  token: Address,
+): Promise<bigint> {
+  const client = createPublicClient({ chain: foundry, transport: http(info.rpcUrl) })
+  const chain = await ofChain(info)
+  return withBooks(dataFolder, async (database) => {
+    await expectCoinEntries(database, info, chain)
+    const entries = await entriesBy(database, info, sql`currency = ${token}`)
+    const tanks = Object.entries(entries).filter(([of]) => of.startsWith('tokenTank '))
+    for (const [of, amount] of tanks) {
+      const args = [of.split(' ')[1] as Address] as const
+      const held = { address: token, abi: balanceOf, functionName: 'balanceOf', args } as const
+      expect(await client.readContract(held)).toBe(amount)
+    }
+    expect(sum(Object.values(entries))).toBe(0n)
+    return sum(tanks.map(([, amount]) => amount))
+  })
 }
 
 /**
@@ -174,11 +235,7 @@ export async function expectBalancedBooks(
     const chainId = BigInt(info.chainId)
     expect(await ofBooks(database, info)).toEqual(chain)
     expect(await ledgerDifferences(database, info)).toEqual([])
-    expect(await entryTotals(database, info)).toEqual({
-      sum: 0n,
-      charged: sum(chain.map(({ cost }) => cost)),
-      ofTanks: sum(chain.map(({ cost, paymaster }) => (paymaster === zeroAddress ? 0n : cost))),
-    })
+    await expectCoinEntries(database, info, chain)
     const operations = await database
       .selectFrom('operations')
       .select(['hash', 'state', 'reason'])

@@ -5,10 +5,11 @@ import { useQuery } from '../../api/query.js'
 import type { Page, Spend } from '../../api/shapes.js'
 import { AsCodeButton } from '../../parts/AsCodeButton.js'
 import { decimalOf } from '../../parts/amounts.js'
+import { ndjsonOf } from '../../parts/csv.js'
 import { Empty } from '../../parts/Empty.js'
 import { changeOf, grouped, usdText } from '../../parts/format.js'
 import { Loaded } from '../../parts/Loaded.js'
-import { saveCsv } from '../../parts/saveFile.js'
+import { saveCsv, saveText } from '../../parts/saveFile.js'
 import { type Column, Table } from '../../parts/Table.js'
 import { Tabs } from '../../parts/Tabs.js'
 import { go, hrefOf, place, searchWith } from '../../router.js'
@@ -79,6 +80,14 @@ function Month() {
           onClick={() => saveCsv(lines.map(fileLine), `spending-${month}.csv`)}
         >
           CSV
+        </button>
+        <button
+          type="button"
+          class="as-code"
+          disabled={lines.length === 0}
+          onClick={() => saveText(ndjsonOf(lines.map(fileLine)), `spending-${month}.ndjson`)}
+        >
+          NDJSON
         </button>
         <AsCodeButton title="Spending as code" codes={[['curl', curl(pathOf('/spend', query))]]} />
       </div>

@@ -1,9 +1,8 @@
 import { appName, chainName, coinOf, nameOf } from '../../api/names.js'
 import { useQuery } from '../../api/query.js'
-import type { Page, Policy, SignedStatement, Webhook } from '../../api/shapes.js'
+import type { Page, Policy, SignedStatement, Token, Webhook } from '../../api/shapes.js'
 import { decimalOf } from '../../parts/amounts.js'
 import { Fact, Facts } from '../../parts/Facts.js'
-import { momentOf } from '../../parts/format.js'
 import { Loaded } from '../../parts/Loaded.js'
 import { saveText } from '../../parts/saveFile.js'
 import { hrefOf } from '../../router.js'
@@ -16,7 +15,17 @@ type Amounts = {
   readonly unpriced: string
 }
 type Total = Amounts & { readonly chainId: number }
-type Line = Total & { readonly policyId: string | null; readonly webhookIds: readonly string[] }
+type Line = Total & {
+  readonly policyId: string | null
+  readonly token: string | null
+  readonly collected: string
+  readonly webhookIds: readonly string[]
+}
+
+/** `2026-11-01 00:00:00 UTC`: the same on every machine. */
+function utcOf(time: string): string {
+  return time.replace('T', ' ').replace(/(\.000)?Z$/, ' UTC')
+}
 
 /** A signed statement, as it is printed. */
 export function StatementPage({ id }: { readonly id: string }) {
@@ -37,6 +46,13 @@ function Content({ statement }: { readonly statement: SignedStatement }) {
     readonly totals: readonly Total[]
   }
   const policies = useQuery<Page<Policy>>('/policies').data?.items ?? []
+  const tokens = useQuery<Page<Token>>('/tokens').data?.items ?? []
+  const collectedOf = ({ chainId, token, collected }: Line) => {
+    const known = tokens.find((each) => each.chainId === chainId && each.address === token)
+    return known
+      ? `${decimalOf(collected, known.decimals)} ${known.symbol}`
+      : `${collected} units of ${token}`
+  }
   const hooks = useQuery<Page<Webhook>>(`/apps/${appId}/webhooks`).data?.items ?? []
   const policyName = (policyId: string | null) =>
     policyId === null
@@ -69,9 +85,10 @@ function Content({ statement }: { readonly statement: SignedStatement }) {
           {nameOf(appId) ?? appName(appId)} ({appId})
         </Fact>
         <Fact name="From, until">
-          {momentOf(statement.from)}, {momentOf(statement.until)}
+          {utcOf(statement.from)},<br />
+          {utcOf(statement.until)}
         </Fact>
-        <Fact name="Made">{momentOf(statement.createdAt)}</Fact>
+        <Fact name="Made">{utcOf(statement.createdAt)}</Fact>
       </Facts>
       {lines.length > 0 && (
         <div class="list">
@@ -88,16 +105,20 @@ function Content({ statement }: { readonly statement: SignedStatement }) {
             </thead>
             <tbody>
               {lines.map((line) => (
-                <tr key={`${line.chainId} ${line.policyId} ${line.webhookIds.join()}`}>
+                <tr key={`${line.chainId} ${line.policyId} ${line.token} ${line.webhookIds}`}>
                   <td>{chainName(line.chainId)}</td>
-                  <td>{policyName(line.policyId)}</td>
+                  <td>
+                    {line.token === null
+                      ? policyName(line.policyId)
+                      : `paid in tokens: ${collectedOf(line)}`}
+                  </td>
                   <td>{line.webhookIds.map(hookName).join(', ') || 'no webhook'}</td>
                   <Numbers chainId={line.chainId} amounts={line} />
                 </tr>
               ))}
               {totals.map((total) => (
-                <tr key={total.chainId}>
-                  <th colSpan={3}>Total of {chainName(total.chainId)}</th>
+                <tr key={total.chainId} class="is-total">
+                  <td colSpan={3}>Total of {chainName(total.chainId)}</td>
                   <Numbers chainId={total.chainId} amounts={total} />
                 </tr>
               ))}
@@ -106,10 +127,16 @@ function Content({ statement }: { readonly statement: SignedStatement }) {
         </div>
       )}
       {totals.length === 0 && <p>Nothing was spent in this range.</p>}
+      {lines.some(({ token }) => token !== null) && (
+        <p class="muted">
+          Cost and USD are what the operations cost the app; tokens that their senders paid are not
+          deducted.
+        </p>
+      )}
       {totals.some(({ unpriced }) => unpriced !== '0') && (
         <p class="muted">
           USD leave out operations for which no price of the coin was recorded when they were
-          sponsored.
+          signed.
         </p>
       )}
       <Facts>
@@ -141,7 +168,7 @@ function Numbers({ chainId, amounts }: NumbersProps) {
       <td class="number">
         {decimalOf(cost, 18)} {coinOf(chainId)}
       </td>
-      <td class="number">{unpriced === operations ? '–' : usd}</td>
+      <td class="number">{unpriced === operations ? '–' : `$${usd}`}</td>
     </>
   )
 }

@@ -209,7 +209,11 @@ export const operationRoutes = [
       return {
         ...encodeListed({ ...operation, ...ending }),
         ...(caller.share && { keyId: null }),
-        operation: encodeOperation(whole, '0.7'),
+        operation: {
+          ...encodeOperation(whole, '0.7'),
+          // Anyone could send it with them elsewhere.
+          ...(caller.share && !inclusion && { signature: undefined, eip7702Auth: undefined }),
+        },
         calls: describeCalls(whole.callData, dictionaryOf(abi, 'function')) ?? null,
         attribution: readAttribution(whole.callData)?.attribution ?? null,
         timeline: timelineOf(record, dictionaryOf(abi, 'error')).map((entry) =>

@@ -11,7 +11,7 @@ import { storedOperation } from '../../../db/storedOperation.js'
 import type { EntryPoint } from '../../../erc4337/entryPoint.js'
 import type { Operation, OperationPaymaster } from '../../../erc4337/operation.js'
 import type { OperationRecord } from '../../../records/operations.js'
-import { replayedOperation } from '../../../records/replay/replayed.js'
+import { type ReplayedOperation, replayedOperation } from '../../../records/replay/replayed.js'
 import {
   isPending,
   replayOperation,
@@ -90,6 +90,17 @@ function paymasterOf(entryPoint: EntryPoint, bytes: Hex): OperationPaymaster {
   )
 }
 
+/** Frames without data, which may have the signature in it: anyone could send the operation elsewhere. */
+function withoutData(run: ReplayedOperation): ReplayedOperation {
+  const frames = run.frames.map((frame) => ({
+    ...frame,
+    function: frame.function && { ...frame.function, args: [] },
+    input: frame.input.slice(0, 10),
+    output: '0x',
+  }))
+  return { ...run, frames }
+}
+
 type Simulate = <Result>(appId: string, run: () => Promise<Result>) => Promise<Result>
 
 /** What a served chain gives of runs that were not kept; what cannot be simulated is not there. */
@@ -157,7 +168,10 @@ export const replayRoutes = [
           sources: chain && sourcesOf(chain, simulate),
         })
       // It is run once for each round of reading.
-      return chain && hasChanges ? simulate(caller.accountId ?? 'operator', run) : run()
+      const answer = await (chain && hasChanges
+        ? simulate(caller.accountId ?? 'operator', run)
+        : run())
+      return caller.share && answer.moment !== 'mined' ? withoutData(answer) : answer
     },
   }),
 ]
