@@ -99,13 +99,13 @@ describe('routes', () => {
     expect((await fetch(`${url()}${where}`)).status).toBe(404)
   })
 
-  test.each([
-    '/api/v2/public/sdk/webhooks',
-    '/admin/v1/app',
-  ])('a wrong path of a REST API is not found, in the form of that API: %s', async (path) => {
-    const answer = await post(path, '{"id":7,"method":"eth_chainId"}')
-    expect(answer).toMatchObject({ status: 404, body: { statusCode: 404 } })
-  })
+  test.each(['/api/v2/public/sdk/webhooks', '/admin/v1/app'])(
+    'a wrong path of a REST API is not found, in the form of that API: %s',
+    async (path) => {
+      const answer = await post(path, '{"id":7,"method":"eth_chainId"}')
+      expect(answer).toMatchObject({ status: 404, body: { statusCode: 404 } })
+    },
+  )
 
   test('a URL without a key asks for one', async () => {
     const answer = await post('/api/v2/31337', '{"id":7,"method":"eth_chainId"}')
