@@ -28,7 +28,7 @@ export type { CallResult, Outcome } from './outcome.js'
 export { type Precompile, precompilesOf } from './precompiles/index.js'
 export { p256VerifyRip7212 } from './precompiles/p256Verify.js'
 export { recoverKey } from './precompiles/recoverKey.js'
-export { codeHash } from './state/code.js'
+export { codeHash, emptyCodeHash } from './state/code.js'
 export {
   type AccountState,
   type EvmAccountOverride,

@@ -7,7 +7,7 @@ import type { NodeClient } from '../chain/nodeClient.js'
 import type { EntryPoint } from '../erc4337/entryPoint.js'
 import type { Operation } from '../erc4337/operation.js'
 import { applyRules, type CodeHashes } from '../erc4337/rules/index.js'
-import { type FrameRecord, fromHex, keccak, usesOpcode } from '../evm/index.js'
+import { emptyCodeHash, type FrameRecord, fromHex, keccak, usesOpcode } from '../evm/index.js'
 import type { RuleSettings } from './checkRules.js'
 import type { Engine, ObservedRecord, StateOverride, Validation } from './engine.js'
 import { authorizationOverride, mergeOverrides } from './evmOverrides.js'
@@ -210,8 +210,6 @@ function seesBlock(root: FrameRecord): boolean {
 
 /** Hashes of code that are remembered. */
 const CODES = 16_384
-/** The hash of no code, as that of an account which is going to be created. */
-const EMPTY_CODE: Hex = '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'
 /** Milliseconds after which code in quarantine is compared with the node once more. */
 const LOOK_AGAIN = 600_000
 
@@ -246,7 +244,7 @@ export function createQuarantine(now: () => number) {
     },
     differs(entryPoint: Address, codes: CodeHashes): void {
       const others = [...codes].flatMap(([address, hash]) =>
-        address === entryPoint || hash === EMPTY_CODE ? [] : [hash],
+        address === entryPoint || hash === emptyCodeHash ? [] : [hash],
       )
       const unknown = others.filter((hash) => agreed.get(hash) === undefined)
       for (const hash of unknown.length > 0 ? unknown : others) until.set(hash, now() + LOOK_AGAIN)

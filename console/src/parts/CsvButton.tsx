@@ -12,6 +12,11 @@ type CsvButtonProps = {
   readonly isPaged?: true
 }
 
+const formats = [
+  ['csv', 'Save this list for a spreadsheet'],
+  ['ndjson', 'Save this list, one JSON document a line'],
+] as const
+
 type Running = { readonly rows: number; readonly abort: AbortController }
 
 /** Saves a list with its filters for a spreadsheet, or a long one for a program; shows how far it is, and stops. */
@@ -37,24 +42,17 @@ export function CsvButton({ path, name, query = {}, isPaged }: CsvButtonProps) {
   }
   return (
     <>
-      <button
-        type="button"
-        class="as-code"
-        title="Save this list for a spreadsheet"
-        onClick={() => save('csv')}
-      >
-        CSV
-      </button>
-      {isPaged && (
+      {(isPaged ? formats : formats.slice(0, 1)).map(([format, title]) => (
         <button
+          key={format}
           type="button"
           class="as-code"
-          title="Save this list, one JSON document a line"
-          onClick={() => save('ndjson')}
+          title={title}
+          onClick={() => save(format)}
         >
-          NDJSON
+          {format.toUpperCase()}
         </button>
-      )}
+      ))}
     </>
   )
 }

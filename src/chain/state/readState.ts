@@ -7,6 +7,7 @@ import {
   type Read,
   storageKey,
 } from '../blockReads.js'
+import { emptyCodeHash } from '../../evm/index.js'
 import { runtime as slotReader } from '../contracts/generated/SlotReader.js'
 import { runtime as stateReader } from '../contracts/generated/StateReader.js'
 import { type BlockId, blockParameter, type Head } from '../head.js'
@@ -66,7 +67,8 @@ export function createReadState(
   ): boolean {
     const hash = hashes.get(address)
     const isAbsent = hash === ABSENT
-    const code = isAbsent || hash === EMPTY_CODE ? new Uint8Array() : hash && codes.withHash(hash)
+    const code =
+      isAbsent || hash === emptyCodeHash ? new Uint8Array() : hash && codes.withHash(hash)
     if (isAbsent) answers.nonces.set(address, 0n)
     if (code !== undefined) answers.codes.set(address, code)
     return code !== undefined
@@ -133,7 +135,7 @@ function compare(
     const value = valueIn(known)
     if (valueIn(answers) !== value) return 'refused'
     const hash = read.kind === 'account' ? hashes.get(read.address) : undefined
-    const isNone = hash === ABSENT || hash === EMPTY_CODE
+    const isNone = hash === ABSENT || hash === emptyCodeHash
     if (isNone && known.codes.get(read.address)?.length !== 0) return 'refused'
     if (isSlot && value !== 0n) proof++
   }
@@ -152,9 +154,8 @@ type JointAnswers = {
   readonly hashes: Map<Address, Hex>
 }
 
-/** EXTCODEHASH of an account with neither code, nonce nor balance, and of one without code (EIP-1052). */
+/** EXTCODEHASH of an account with neither code, nonce nor balance (EIP-1052). */
 const ABSENT: Hex = `0x${'00'.repeat(32)}`
-const EMPTY_CODE: Hex = '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470'
 
 type Part = { readonly address: Address; readonly slots: readonly Hex[] }
 

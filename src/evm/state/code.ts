@@ -39,6 +39,9 @@ export const emptyBytes = new Uint8Array(0)
 
 export const emptyCode = codeOf(emptyBytes)
 
+/** EXTCODEHASH of an account that exists and has no code. */
+export const emptyCodeHash = codeHash(emptyBytes)
+
 function prepare(bytes: Uint8Array): Code {
   const padded = new Uint8Array(bytes.length + 33)
   padded.set(bytes)
