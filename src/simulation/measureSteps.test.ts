@@ -42,11 +42,12 @@ function leastVerification({ account, before }: Costs): bigint {
   return BigInt(account + before)
 }
 
-function runOf(each: Costs, limits: TrialLimits, extent: Extent): MeasuredRun {
+function runOf(each: Costs, limits: TrialLimits, extent: Extent, tellsNeed: boolean): MeasuredRun {
   const isValid = limits.verification >= leastVerification(each)
   const preOpGas = leastVerification(each) + BigInt(each.after) + op.preVerificationGas
   const isCalled = isValid && extent === 'execution'
-  const call = { success: true, gasUsed: each.call, revertData: '0x' } as const
+  const need = tellsNeed ? { gasNeeded: Number(leastCall(each)) } : {}
+  const call = { success: true, gasUsed: each.call, revertData: '0x', ...need } as const
   return {
     success: isValid,
     output: new Uint8Array(),
@@ -63,11 +64,11 @@ function runOf(each: Costs, limits: TrialLimits, extent: Extent): MeasuredRun {
   }
 }
 
-function measure(each: Costs, ownCall?: bigint) {
+function measure(each: Costs, ownCall?: bigint, tellsNeed = false) {
   let runs = 0
   const run = (limits: TrialLimits, extent: Extent) => {
     runs++
-    return runOf(each, limits, extent)
+    return runOf(each, limits, extent, tellsNeed)
   }
   const refuse = () => {
     throw new Error('refused')
@@ -105,6 +106,15 @@ test('limits suffice and lie close above the least, after three runs', () =>
   fc.assert(
     fc.property(costs(250_000), (each) => {
       const { gas, runs } = measure(each)
+      expectLimits(gas, each)
+      expect(runs).toBe(3)
+    }),
+  ))
+
+test('where a run tells what its call needed, any call takes three runs', () =>
+  fc.assert(
+    fc.property(costs(10_000_000), (each) => {
+      const { gas, runs } = measure(each, undefined, true)
       expectLimits(gas, each)
       expect(runs).toBe(3)
     }),

@@ -80,8 +80,8 @@ type Subject = {
  * smallest.
  *
  * The second run has limits close to the need of both verification and call. Verification is measured there, because
- * whether an account must pay a prefund depends on the limits; and mostly its limit of the call is the answer. So an
- * operation without paymaster usually takes three runs. The limits in `op` are ignored; `bounds.postOp` is kept as it is.
+ * whether an account must pay a prefund depends on the limits; and its limit of the call, of which our EVM tells what
+ * the first run needed, is the answer. So an operation without paymaster usually takes three runs. The limits in `op` are ignored; `bounds.postOp` is kept as it is.
  */
 export function* measureSteps(subject: Subject, bounds: GasBounds): Steps<MeasureResult> {
   const { entryPoint } = subject
@@ -166,10 +166,10 @@ function* callLimit(
 ): Steps<bigint> {
   const ample = observed[name]
   if (ample === undefined) return 0n
-  const used = BigInt(ample.gasUsed)
-  const tolerance = tolerated(used)
+  const needed = neededBy(ample)
+  const tolerance = tolerated(needed)
   const sufficed = tried !== undefined && endsAs(tried.end, ample)
-  const floor = tried && !sufficed ? tried.limit : used - 1n
+  const floor = tried && !sufficed ? tried.limit : needed - 1n
   return yield* search({
     own,
     name,
@@ -181,6 +181,10 @@ function* callLimit(
     limitsAt,
     suffices: (trial) => endsAs(trial[name], ample),
   })
+}
+
+function neededBy({ gasUsed, gasNeeded = gasUsed }: CallEnd): bigint {
+  return BigInt(gasNeeded)
 }
 
 function endsAs(end: CallEnd | undefined, ample: CallEnd): boolean {
@@ -199,8 +203,7 @@ type Verification = {
 function likelyLimits({ op }: Subject, ample: TrialLimits, observed: Observation): TrialLimits {
   const used = verificationUsed(observed, op) ?? 0n
   const likely = used + used / 16n + 4096n
-  const called = BigInt(observed.call?.gasUsed ?? 0)
-  // What a call inside of it must leave over (EIP-150) mostly fits into the tolerance.
+  const called = observed.call ? neededBy(observed.call) : 0n
   const call = observed.call ? smallest(called - 1n + tolerated(called), ample.call) : 0n
   return {
     ...ample,

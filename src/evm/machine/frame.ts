@@ -30,6 +30,8 @@ export class Frame {
   /** See `GasBudget`. */
   reservoir = 0
   spilled = 0
+  /** Gas that was more than enough at each point of the frame's run so far; its end counts besides. */
+  slack = Infinity
   isStatic = false
   code: Code = emptyCode
   input: Uint8Array = emptyBytes
@@ -53,6 +55,7 @@ export class Frame {
     this.gas = gas
     this.reservoir = reservoir
     this.spilled = 0
+    this.slack = Infinity
     this.size = 0
     this.memoryCost = 0
     this.pc = 0

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   addressOf,
@@ -54,8 +55,17 @@ describe('inspector', () => {
     expect(inspector.seen).toEqual([
       ['enter', outer],
       ['enter', inner],
-      ['leave', inner, { success: false, output: fromHex(word(5)), gasUsed: 16 }],
-      ['leave', outer, { success: true, output: fromHex(word(5)), gasUsed: frame!.gasUsed }],
+      ['leave', inner, { success: false, output: fromHex(word(5)), gasUsed: 16, gasNeeded: 16 }],
+      [
+        'leave',
+        outer,
+        {
+          success: true,
+          output: fromHex(word(5)),
+          gasUsed: frame!.gasUsed,
+          gasNeeded: frame!.gasUsed,
+        },
+      ],
     ])
   })
 
@@ -110,4 +120,64 @@ describe('inspector', () => {
       [false, 0],
     ])
   })
+})
+
+/** What a contract does before and after it calls the next one. */
+type Level = {
+  readonly burnsBefore: number
+  readonly burnsAfter: number
+  readonly stores: boolean
+  readonly sendsValue: boolean
+  readonly passesAll: boolean
+  readonly reverts: boolean
+}
+
+const anyLevel: fc.Arbitrary<Level> = fc.record({
+  burnsBefore: fc.nat(3_000),
+  burnsAfter: fc.nat(3_000),
+  stores: fc.boolean(),
+  sendsValue: fc.boolean(),
+  passesAll: fc.boolean(),
+  reverts: fc.boolean(),
+})
+
+function codeOf(level: Level, next: `0x${string}` | undefined): `0x${string}` {
+  const { burnsBefore, burnsAfter, stores, sendsValue, passesAll, reverts } = level
+  const gas = passesAll ? '5a' : '6207a120'
+  const value = sendsValue ? '6001' : '5f'
+  const call =
+    next === undefined ? '' : hex('5f5f5f5f', value, pushAddress(next), gas, 'f150').slice(2)
+  const end = reverts ? '5f5ffd' : '00'
+  return hex('5b'.repeat(burnsBefore), stores ? '60015f55' : '', call, '5b'.repeat(burnsAfter), end)
+}
+
+describe('the gas that a call needed', () => {
+  /** The ends of all calls, where the first one has `limit`. */
+  const endsWith = (levels: readonly Level[], limit: number): InspectedEnd[] => {
+    const addresses = levels.map((_, at) => addressOf(0xd0001n + BigInt(at)))
+    const others = Object.fromEntries(
+      levels.map((level, at) => [
+        addresses[at],
+        { code: codeOf(level, addresses[at + 1]), balance: 10n },
+      ]),
+    )
+    const inspector = spy()
+    const push = `63${limit.toString(16).padStart(8, '0')}`
+    const code = hex('5f5f5f5f5f', pushAddress(addresses[0]!), push, 'f100')
+    runCode(code, others, { inspector })
+    return inspector.seen.flatMap((event) => (event[0] === 'leave' ? [event[2]] : []))
+  }
+  const seen = (ends: readonly InspectedEnd[]) =>
+    ends.map(({ success, gasUsed }) => [success, gasUsed])
+
+  it('suffices, and one gas less changes the run', () =>
+    fc.assert(
+      fc.property(fc.array(anyLevel, { minLength: 1, maxLength: 5 }), (levels) => {
+        const ample = endsWith(levels, 900_000)
+        const { gasNeeded } = ample.at(-1)!
+        expect(seen(endsWith(levels, gasNeeded))).toEqual(seen(ample))
+        expect(seen(endsWith(levels, gasNeeded - 1))).not.toEqual(seen(ample))
+      }),
+      { numRuns: 300 },
+    ))
 })

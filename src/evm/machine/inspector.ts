@@ -14,6 +14,11 @@ export type InspectedEnd = {
   readonly success: boolean
   readonly output: Uint8Array
   readonly gasUsed: number
+  /**
+   * The least gas with which it would have run in the same way: more than it used where it gets gas back or has to leave
+   * some over (EIP-150). All it was given where it halted.
+   */
+  readonly gasNeeded: number
 }
 
 /**

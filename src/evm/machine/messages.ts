@@ -1,4 +1,4 @@
-import { MAX_CALL_DEPTH, wordCount } from '../gasCosts.js'
+import { CALL_STIPEND, MAX_CALL_DEPTH, wordCount } from '../gasCosts.js'
 import type { Precompile } from '../precompiles/precompile.js'
 import type { EvmAccount } from '../state/account.js'
 import { type Code, codeOf, emptyBytes, emptyCode } from '../state/code.js'
@@ -196,8 +196,8 @@ function runPrecompile(
   return settle(machine, parent, message, record, PRECOMPILE_FAILURE, 0, emptyBytes)
 }
 
-/** What a frame that has ended leaves of state gas, and owes. */
-type StateGas = Pick<Frame, 'reservoir' | 'spilled'>
+/** What a frame that has ended leaves of state gas, and owes, and the gas that it could have done without. */
+type FrameGas = Pick<Frame, 'reservoir' | 'spilled' | 'slack'>
 
 /** Hands the result of an ended message to its parent, or out of the machine. */
 function settle(
@@ -208,7 +208,11 @@ function settle(
   signal: Signal,
   gas: number,
   output: Uint8Array,
-  { reservoir, spilled }: StateGas = { reservoir: message.reservoir, spilled: 0 },
+  { reservoir, spilled, slack }: FrameGas = {
+    reservoir: message.reservoir,
+    spilled: 0,
+    slack: Infinity,
+  },
 ): Signal {
   if (signal === OUT_OF_GAS) machine.outOfGas = true
   const used = message.gas + message.reservoir - gas - reservoir
@@ -222,6 +226,8 @@ function settle(
     machine.end = { signal, gas, reservoir, spilled, output: output.slice() }
     return signal
   }
+  const needed = message.gas - Math.min(gas, Math.max(slack, 0))
+  noteNeed(parent, message, needed)
   absorb(parent, { gas, reservoir, spilled })
   if (signal !== RETURN && message.accountGas > 0) refundState(parent, message.accountGas)
   const creates = message.kind === 'CREATE' || message.kind === 'CREATE2'
@@ -232,7 +238,14 @@ function settle(
     return CONTINUE
   }
   const shown =
-    machine.inspector === undefined ? output : show(machine, message, signal, used, output)
+    machine.inspector === undefined
+      ? output
+      : (machine.inspector.leave(inspected(machine, message), {
+          success: signal === RETURN,
+          output,
+          gasUsed: used,
+          gasNeeded: needed + message.reservoir - reservoir,
+        }) ?? output)
   parent.returnData = shown
   parent.copyIn(shown, 0, message.outputAt, Math.min(message.outputSize, shown.length))
   parent.pushNumber(signal === RETURN ? 1 : 0)
@@ -244,16 +257,17 @@ function inspected(machine: Machine, { from, to, input }: Message): InspectedCal
   return { depth: machine.depth + 1, from: from.address, to: to.address, input }
 }
 
-/** Reports the end of a call to the inspector. Returns the output that the parent is to see. */
-function show(
-  machine: Machine,
-  message: Message,
-  signal: Signal,
-  gasUsed: number,
-  output: Uint8Array,
-): Uint8Array {
-  const end = { success: signal === RETURN, output, gasUsed }
-  return machine.inspector!.leave(inspected(machine, message), end) ?? output
+/**
+ * Bounds the parent's slack by a message that needed `needed` gas: when it began, the parent had to have that and
+ * about a 63rd more, which a caller keeps (EIP-150). The parent's gas does not have yet what the message leaves.
+ */
+function noteNeed(parent: Frame, { kind, value, gas }: Message, needed: number): void {
+  const isCall = kind === 'CALL' || kind === 'CALLCODE'
+  const stipend = isCall && value !== 0n ? CALL_STIPEND : 0
+  const before = parent.gas + gas - stipend
+  const asked = Math.max(needed - stipend, 0)
+  const least = asked === 0 ? 0 : asked + Math.floor((asked - 1) / 63)
+  parent.slack = Math.min(parent.slack, before - least)
 }
 
 function refuse(

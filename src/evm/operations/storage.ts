@@ -25,6 +25,7 @@ export function sload(machine: Machine, frame: Frame): Signal {
 export function sstore(machine: Machine, frame: Frame): Signal {
   if (frame.isStatic) return STATIC_VIOLATION
   if (frame.gas <= STORAGE_SENTRY) return OUT_OF_GAS
+  frame.slack = Math.min(frame.slack, frame.gas - STORAGE_SENTRY - 1)
   const { world } = machine
   const costs = machine.rules.gas
   const slot = world.slot(frame.self, frame.stack, frame.popLimbs())

@@ -25,6 +25,7 @@ function answer(...words: bigint[]): InspectedEnd {
   return {
     success: true,
     gasUsed: 7,
+    gasNeeded: 7,
     output: fromHex(`0x${words.map(word).join('')}`),
   }
 }

@@ -8,6 +8,8 @@ import { toHex, type InspectedCall, type InspectedEnd, type Inspector } from '..
 export type CallEnd = {
   readonly success: boolean
   readonly gasUsed: number
+  /** The least gas with which it ends so; absent where it is not known. */
+  readonly gasNeeded?: number
   /** `0x` when it succeeded. */
   readonly revertData: Hex
 }
@@ -112,9 +114,9 @@ export function observeOperation(
 
   /** Calls out of innerHandleOp: first that of the account, if there is one, then postOp. */
   function duringExecution(end: InspectedEnd): void {
-    const { success, gasUsed, output } = end
+    const { success, gasUsed, gasNeeded, output } = end
     const revertData = success ? '0x' : toHex(output.subarray(0, MAX_RETURN_DATA))
-    const callEnd = { success, gasUsed, revertData }
+    const callEnd = { success, gasUsed, gasNeeded, revertData }
     if (op.callData !== '0x' && observed.call === undefined) observed.call = callEnd
     else observed.postOp ??= callEnd
   }
