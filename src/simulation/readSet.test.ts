@@ -22,7 +22,7 @@ import { holdsOn, type ReadSet, readsOf } from './readSet.js'
 import { createSimulations } from './simulations.js'
 
 /** All on the calling thread. */
-const inline = { runSteps: 1e8, milliseconds: 1e9 }
+const inline = { runSteps: 1e8, measureSteps: 1e9 }
 const simulations = createSimulations({ workers: 1, logger: silent, program, inline })
 
 const parent = { hash: zeroHash, parentHash: zeroHash, number: BLOCK.number }

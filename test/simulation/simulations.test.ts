@@ -11,8 +11,8 @@ import { useVersionChain } from '../support/world.js'
 
 const bounds = { call: 16_000_000n, verification: 5_000_000n }
 /** Each of these takes all its runs at one place, whatever they cost. */
-const everything = { runSteps: 20_000_000, milliseconds: Infinity }
-const nothing = { runSteps: 1, milliseconds: 0 }
+const everything = { runSteps: 20_000_000, measureSteps: Infinity }
+const nothing = { runSteps: 1, measureSteps: 0 }
 
 const opened: Simulations[] = []
 function engineOn(chain: GroundChain, inline: typeof everything, threads = program) {
@@ -61,7 +61,7 @@ describe.each(['0.6', '0.7', '0.9'] as const)('EntryPoint v%s', (version) => {
     expect(expected.outcome).toBe('measured')
     // It leaves this thread after its first run, and where a run takes more steps than it may.
     const divisions = [
-      { ...everything, milliseconds: 0 },
+      { ...everything, measureSteps: 0 },
       { ...everything, runSteps: 8_000 },
     ]
     for (const division of divisions) {

@@ -48,6 +48,7 @@ export function measureOperation(
     allowance,
     misses: [],
     runs: 0,
+    steps: 0,
     progress: { ...progress, answers: new Map(answers) },
   }
   try {

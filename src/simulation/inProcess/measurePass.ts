@@ -65,6 +65,8 @@ export type Pass = {
   /** State that the trials of the present search did without. */
   readonly misses: Miss[]
   runs: number
+  /** Steps that the runs of this pass have taken. */
+  steps: number
   progress: Progress & { readonly answers: Map<string, boolean> }
 }
 
@@ -101,7 +103,7 @@ function run(
   { record, most }: { readonly record: boolean; readonly most: number },
 ): Simulation {
   const { allowance, entryPoint, op } = pass
-  if (pass.runs > 0 && !allowance.mayGoOn()) throw interrupted(pass, 'paused')
+  if (pass.runs > 0 && !allowance.mayGoOn(pass.steps)) throw interrupted(pass, 'paused')
   pass.runs += 1
   const maxSteps = Math.min(most, allowance.runSteps)
   const simulation = simulateOperation(on, entryPoint, withLimits(entryPoint, op, limits), extent, {
@@ -109,6 +111,7 @@ function run(
     record,
     maxSteps,
   })
+  pass.steps += stepsOf(simulation.outcome, pass.progress.kept.ample?.steps ?? 0, maxSteps)
   if (maxSteps < most && ranOutOfSteps(simulation.outcome)) throw interrupted(pass, 'outgrown')
   return simulation
 }

@@ -103,8 +103,8 @@ export type Ground = {
 export type Allowance = {
   /** Steps that one run may take here. */
   readonly runSteps: number
-  /** Asked before each run but the first: whether the thread may do it too. */
-  readonly mayGoOn: () => boolean
+  /** Asked before each run but the first, with the steps of those before: whether the thread may do it too. */
+  readonly mayGoOn: (steps: number) => boolean
 }
 
 /** The end of a part of the work that is not the end of all of it. */
