@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Address, Hex } from 'viem'
-import type { Database, Transaction } from '../../db/database.js'
+import type { Database, Transaction, TransactionExecutor } from '../../db/database.js'
 import { emitOperationEvents } from '../../db/events.js'
 import { fromJson, toJson } from '../../db/json.js'
 import type { Included, OperationOutcome } from '../../erc4337/entryPoint.js'
@@ -24,46 +24,36 @@ type ReceiptPlace = {
 
 /** Keeps receipts; a newer one of the same transaction (mined again after a reorg) replaces it. */
 export async function putReceipts(
-  trx: Transaction,
+  trx: TransactionExecutor,
   chainId: number,
   receipts: readonly ReceiptPlace[],
 ): Promise<void> {
   if (receipts.length === 0) return
-  await trx
-    .insertInto('transaction_receipts')
-    .values(
-      receipts.map((receipt) => ({
-        chain_id: BigInt(chainId),
-        hash: receipt.transactionHash,
-        block_number: receipt.blockNumber,
-        block_hash: receipt.blockHash,
-        receipt: toJson(receipt),
-      })),
-    )
-    .onConflict((conflict) =>
-      conflict.columns(['chain_id', 'hash']).doUpdateSet((eb) => ({
-        block_number: eb.ref('excluded.block_number'),
-        block_hash: eb.ref('excluded.block_hash'),
-        receipt: eb.ref('excluded.receipt'),
-      })),
-    )
-    .execute()
+  const rows = receipts.map((receipt) => {
+    const { transactionHash: hash, blockNumber, blockHash: block_hash } = receipt
+    return { hash, block_number: String(blockNumber), block_hash, receipt }
+  })
+  await sql`insert into transaction_receipts (chain_id, hash, block_number, block_hash, receipt)
+    select ${chainId}, * from jsonb_to_recordset(${toJson(rows)}::jsonb) as r(hash text,
+      block_number bigint, block_hash text, receipt jsonb)
+    on conflict (chain_id, hash) do update set block_number = excluded.block_number,
+      block_hash = excluded.block_hash, receipt = excluded.receipt`.execute(trx)
 }
 
 /** An inclusion in a bundle of ours, or of somebody else: that has no `bundleId`. `time` is that of its block, in Unix seconds. */
 type PlacedInclusion = Included & { readonly bundleId: bigint | undefined; readonly time: number }
 
 /**
- * Marks operations as included, whatever their state was, and keeps their outcomes. Returns the hashes that were not known as included before and that
- * reputations count.
+ * Marks operations as included, whatever their state was, and keeps their outcomes. Returns the hashes that were not known
+ * as included before and that reputations count. Its first statements begin at once, see `pipelined`.
  */
 export async function putInclusions(
-  trx: Transaction,
+  trx: TransactionExecutor,
   chainId: number,
   included: readonly PlacedInclusion[],
 ): Promise<Hex[]> {
   if (included.length === 0) return []
-  const { rows } = await sql<{ user_op_hash: Hex; inserted: boolean }>`
+  const inserting = sql<{ user_op_hash: Hex; inserted: boolean }>`
     insert into inclusions (chain_id, user_op_hash, entry_point, sender, nonce, paymaster, success,
       actual_gas_cost, actual_gas_used, reason, transaction_hash, block_number, block_hash,
       first_log, log_index, block_time)
@@ -83,7 +73,7 @@ export async function putInclusions(
     returning user_op_hash, xmax = 0 as inserted`.execute(trx)
   const hashes = included.map(({ outcome }) => outcome.userOpHash)
   const bundleIds = included.map(({ bundleId }) => bundleId ?? null)
-  const before = await sql<{ hash: Hex; ends: boolean; counts: boolean }>`with before as (
+  const changing = sql<{ hash: Hex; ends: boolean; counts: boolean }>`with before as (
       select hash, state, counted from operations
       where chain_id = ${chainId} and hash = any(${hashes}::text[]) order by hash for no key update
     ), changed as (
@@ -94,6 +84,7 @@ export async function putInclusions(
       where o.chain_id = ${chainId} and o.hash = before.hash
     )
     select hash, state <> 'included' as ends, counted <> '{}' as counts from before`.execute(trx)
+  const [{ rows }, before] = await Promise.all([inserting, changing])
   // An inclusion found twice, by the index and by a request for its receipt, is announced once.
   await emitOperationEvents(
     trx,

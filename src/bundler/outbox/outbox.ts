@@ -1,7 +1,7 @@
 import { type Expression, sql } from 'kysely'
 import type { Address, Hex } from 'viem'
 import { faultPoint } from '../../base/faults.js'
-import type { Database, Transaction } from '../../db/database.js'
+import type { Database, Transaction, TransactionExecutor } from '../../db/database.js'
 import type { DropCode } from '../../db/dropCode.js'
 import { emitOperationEvents } from '../../db/events.js'
 import type { Schema } from '../../db/schema.generated.js'
@@ -131,7 +131,7 @@ type ClosedBundle = {
 
 /** Ends open bundles. */
 export async function closeBundles(
-  trx: Transaction,
+  trx: TransactionExecutor,
   closed: readonly ClosedBundle[],
 ): Promise<void> {
   if (closed.length === 0) return
@@ -159,7 +159,7 @@ export function releaseOperations(trx: Transaction, bundleId: bigint): Promise<r
  * `maxAttempts` an operation is dropped, and keeps its last bundle as evidence.
  */
 export function blameOperations(
-  trx: Transaction,
+  trx: TransactionExecutor,
   bundleIds: readonly bigint[],
   maxAttempts: number,
 ): Promise<readonly Hex[]> {
@@ -193,7 +193,7 @@ const FAILED_CODE: DropCode = 'BUNDLE_FAILED'
 
 /** Takes the operations that are still in these bundles out of them; returns their hashes. */
 async function takeOut(
-  trx: Transaction,
+  trx: TransactionExecutor,
   bundleIds: readonly bigint[],
   isSpent: ReturnType<typeof sql<boolean>>,
   failures: 0 | 1,

@@ -1,6 +1,6 @@
 import { type Expression, sql } from 'kysely'
 import type { Address, Hex } from 'viem'
-import type { Database, Transaction } from '../../db/database.js'
+import type { Database, Transaction, TransactionExecutor } from '../../db/database.js'
 
 /** wei that a bundle of ours charged an app's own tank beyond its share of the bundle's fixed costs. */
 export type Surplus = {
@@ -85,7 +85,7 @@ export function claimSurpluses(
 
 /** Surpluses are owed again whose transaction ended without returning them. */
 export async function releaseSurpluses(
-  trx: Transaction,
+  trx: TransactionExecutor,
   bundleIds: readonly bigint[],
 ): Promise<void> {
   await sql`update surpluses set bundle_id = null

@@ -5,6 +5,7 @@ import type { Head } from '../../chain/head.js'
 import { getBlock } from '../../chain/nodeReads.js'
 import type { TransactionReceipt } from '../../chain/transactionReceipt.js'
 import type { Transaction } from '../../db/database.js'
+import { pipelined } from '../../db/pipelined.js'
 import { zeroAddress } from '../../erc4337/encoding/constants.js'
 import type { Included } from '../../erc4337/entryPoint.js'
 import type { Drop } from '../../mempool/pool/operations.js'
@@ -215,23 +216,24 @@ async function putSettled(
   chainId: number,
   settling: readonly Settling[],
 ): Promise<Hex[]> {
-  await putReceipts(
-    trx,
-    chainId,
-    settling.map(({ receipt }) => receipt),
-  )
+  const receipts = settling.map(({ receipt }) => receipt)
   const placed = settling.flatMap(({ settled, ours, time }) =>
     settled.map((each) => ({ ...each, bundleId: ours?.id, time })),
   )
-  const counted = await putInclusions(trx, chainId, placed)
   const ended = settling.flatMap(({ receipt: { transactionHash }, ours }) =>
     ours ? { ...ours, transactionHash } : [],
   )
-  await closeBundles(trx, ended)
-  // Of a bundle that is included only the operations that it left out are still in it.
   const whole = ended.filter(({ state }) => state === 'included').map(({ id }) => id)
-  await blameOperations(trx, whole, MAX_ATTEMPTS)
-  return counted
+  return pipelined(trx, async (statements) => {
+    const [, counted] = await Promise.all([
+      putReceipts(statements, chainId, receipts),
+      putInclusions(statements, chainId, placed),
+      closeBundles(statements, ended),
+      // Of a bundle that is included only the operations that it left out are still in it.
+      blameOperations(statements, whole, MAX_ATTEMPTS),
+    ])
+    return counted
+  })
 }
 
 /** The end of a bundle, by the transaction that was mined for it. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Address, Hex } from 'viem'
-import type { Database, Transaction } from '../../db/database.js'
+import type { Database, TransactionExecutor } from '../../db/database.js'
 import type { DropCode } from '../../db/dropCode.js'
 import { emitOperationEvents } from '../../db/events.js'
 import { inTransaction } from '../../db/inTransaction.js'
@@ -17,7 +17,7 @@ const PREDECESSOR_DROPPED: DropCode = 'PREDECESSOR_DROPPED'
  * before somebody sends that nonce again.
  */
 export async function dropSuccessors(
-  trx: Transaction,
+  trx: TransactionExecutor,
   chainId: number,
   hashes: readonly Hex[],
 ): Promise<Hex[]> {
