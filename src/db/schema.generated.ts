@@ -384,6 +384,7 @@ export type Schema = {
     user_op_hash: Hex | null
     actual_cost: Generated<bigint>
     rebate: Generated<bigint>
+    wasted: bigint | null
     created_at: Generated<Date>
     updated_at: Generated<Date>
   }

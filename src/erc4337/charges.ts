@@ -83,6 +83,24 @@ export function chargeAboveThreshold(op: Operation, used: ExecutionUse): bigint 
 }
 
 /**
+ * The charge for unused gas of a mined operation, found in its `actualGasUsed` by what its validation used at
+ * admission: wrong by a ninth of what that used more or less in its bundle. From v0.8 on a call that left 40,000 or just
+ * more counts as charged nothing, and postOp, whose gas is not known, as using its limit: each is wrong by at most a
+ * ninth of 40,000 gas.
+ */
+export function minedUnusedGas(
+  entryPoint: Pick<EntryPoint, 'leastExecutionCharge' | 'unusedGasCharge'>,
+  op: Operation,
+  { verificationGasUsed, contextSize }: ValidationUse,
+  actualGasUsed: bigint,
+): bigint {
+  const metered = actualGasUsed - op.preVerificationGas - verificationGasUsed
+  const charged = greatest(metered, entryPoint.leastExecutionCharge(op))
+  const postOp = contextSize > 0 ? op.paymasterPostOpGasLimit : 0n
+  return entryPoint.unusedGasCharge(op, { charged, call: charged - postOp, postOp, contextSize })
+}
+
+/**
  * Gas of validation beyond what a simulation of the operation alone has shown. A storage slot that was
  * warm then may be cold in a bundle, and the EntryPoint meters a little after its last check (AA40).
  */

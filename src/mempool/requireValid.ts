@@ -328,15 +328,15 @@ function factoryOf(op: Operation, observed: Observed): Address | undefined {
  * where the rules were checked on a record.
  */
 function firstValidation(
-  { observed, contextSize, before }: Pick<Validation, 'observed' | 'contextSize' | 'before'>,
+  { observed, contextSize, verificationGasUsed, before }: Validation,
   verdict: Verdict | undefined,
 ): FirstValidation {
-  if (observed.kind !== 'record' || verdict === undefined)
-    return { contextSize, before, codeHashes: {} }
+  const facts = { contextSize, verificationGasUsed, before }
+  if (observed.kind !== 'record' || verdict === undefined) return { ...facts, codeHashes: {} }
   const { codeHashes } = observed
   const visited = [...verdict.visitedCode.keys()].flatMap((address) => {
     const hash = codeHashes.get(address)
     return hash === undefined ? [] : [[address, hash] as const]
   })
-  return { contextSize, before, codeHashes: Object.fromEntries(visited) }
+  return { ...facts, codeHashes: Object.fromEntries(visited) }
 }

@@ -12,6 +12,10 @@ type SpendOfDay = {
   readonly policyName: string | null
   readonly operations: bigint
   readonly wei: bigint
+  /** wei of them for gas that limits left unused, as far as that is known. */
+  readonly wastedWei: bigint
+  /** Operations of which it is known. */
+  readonly measured: bigint
 }
 
 type SpendQuery = {
@@ -37,7 +41,8 @@ export async function readSpend(
     select to_char(r.created_at at time zone 'UTC', 'YYYY-MM-DD') as day, a.id as "appId",
       a.name as "appName", r.chain_id as "chainId", d.policy_id as "policyId",
       p.name as "policyName", count(*) as operations,
-      sum(r.actual_cost)::numeric(78, 0) as wei
+      sum(r.actual_cost)::numeric(78, 0) as wei,
+      coalesce(sum(r.wasted), 0)::numeric(78, 0) as "wastedWei", count(r.wasted) as measured
     from apps a join reservations r on r.app_id = a.id and r.state in ('included', 'settled')
         and r.created_at >= ${from} and r.created_at < ${until}
       left join lateral (

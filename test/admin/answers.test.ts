@@ -373,27 +373,44 @@ describe('every answer is as the OpenAPI document says', () => {
     expect(tank).toMatchObject({ kind: 'sender', id: `0x${'5'.repeat(40)}` })
 
     const at = `0x${'7'.repeat(40)}` as const
+    const other = await ask('POST', '/apps', {}, { name: 'another spender' }, token)
+    const settled = (app: string, nonce: bigint, wasted: bigint | null) => ({
+      app_id: app,
+      chain_id: 31_337n,
+      entry_point: at,
+      sender: at,
+      nonce,
+      paymaster: at,
+      max_cost: 9n,
+      actual_cost: 7n,
+      wasted,
+      valid_until: 0n,
+      state: 'settled' as const,
+      created_at: new Date('2026-03-04T05:00:00Z'),
+    })
     await database()
       .insertInto('reservations')
-      .values({
-        app_id: appId,
-        chain_id: 31_337n,
-        entry_point: at,
-        sender: at,
-        nonce: 7n,
-        paymaster: at,
-        max_cost: 9n,
-        actual_cost: 7n,
-        valid_until: 0n,
-        state: 'settled',
-        created_at: new Date('2026-03-04T05:00:00Z'),
-      })
+      .values([
+        settled(appId, 7n, 2n),
+        settled(appId, 8n, 3n),
+        settled(appId, 9n, null),
+        settled(other.id, 7n, null),
+      ])
       .execute()
     const month = '?from=2026-01-01T00:00:00.000Z&until=2026-12-31T00:00:00.000Z'
     const spent = await get(`/spend${month}`)
-    expect(spent.items).toMatchObject([
-      { day: '2026-03-04', appId, wei: '7', operations: '1', policyId: null },
-    ])
+    const line = { day: '2026-03-04', policyId: null }
+    const lineOf = (app: string) =>
+      spent.items.find((each: { appId: string }) => each.appId === app)
+    expect(spent.items).toHaveLength(2)
+    expect(lineOf(appId)).toMatchObject({
+      ...line,
+      ...{ wei: '21', operations: '3', wastedWei: '5', measured: '2' },
+    })
+    expect(lineOf(other.id)).toMatchObject({
+      ...line,
+      ...{ wei: '7', operations: '1', wastedWei: '0', measured: '0' },
+    })
     expect((await admin('GET', `/spend${month}`, one().token)).body.items).toEqual([])
     expect(
       (await admin('GET', '/spend?from=2024-01-01T00:00:00Z&until=2026-01-01T00:00:00Z', token))

@@ -96,11 +96,18 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the owner of an app'),
   })
 
   test('spending compares months, by app and by day, and is saved for a spreadsheet', async () => {
+    const { info } = purser()
+    await sponsoredByViem(info, 'console-wasteful', info.standardUrl, 200_000n)
     await page.keyboard.press('g')
     await page.keyboard.press('$')
     await page.getByRole('heading', { name: 'Spending' }).waitFor()
     await page.locator('tbody tr', { hasText: 'development' }).getByText('$').first().waitFor()
     await page.locator('tr.is-total').getByText('Total').waitFor()
+    await page
+      .locator('tr.is-total')
+      .getByText(/^about 0\.\d+ Ξ$/)
+      .waitFor()
+    await appears(/About 0\.\d+ Ξ was charged for unused gas.*send the callGasLimit/)
     await expectFine('spending')
     await page.getByRole('link', { name: 'By day' }).click()
     await page.locator('tbody tr', { hasText: new Date().toISOString().slice(0, 10) }).waitFor()
@@ -135,7 +142,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the owner of an app'),
       await page.getByLabel('Mistakes').waitFor({ state: 'detached' })
       await button('Add a budget').click()
       await button('Run').click()
-      await page.locator('.trial-sum').getByText('1 would be refused').waitFor()
+      await page.locator('.trial-sum').getByText('2 would be refused').waitFor()
       await page.locator('.trial-codes').getByText('CALL_NOT_ALLOWED').waitFor()
       await expectFine('policy-new')
       await page.getByRole('link', { name: 'JSON' }).click()

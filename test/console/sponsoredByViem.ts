@@ -14,11 +14,13 @@ import { TARGET } from '../support/service/devAccount.js'
 /**
  * One sponsored operation of a new account on EntryPoint v0.8, by viem as its users write it; its receipt.
  * @param standardUrl with the key of the app that is to pay
+ * @param callGasLimit as estimated unless it is given
  */
 export async function sponsoredByViem(
   { chainId, rpcUrl, ...info }: Pick<DevInfo, 'chainId' | 'rpcUrl' | 'standardUrl'>,
   seed: string,
   standardUrl = info.standardUrl,
+  callGasLimit?: bigint,
 ) {
   const chain = { ...foundry, id: chainId, rpcUrls: { default: { http: [rpcUrl] } } }
   const client = createPublicClient({ chain, transport: http(rpcUrl) })
@@ -33,6 +35,7 @@ export async function sponsoredByViem(
     account,
     authorization: await signAuthorization(client, account.authorization),
     calls: [{ to: TARGET, data: '0x1234' }],
+    callGasLimit,
   })
   return bundler.waitForUserOperationReceipt({ hash, pollingInterval: 100 })
 }

@@ -20,6 +20,7 @@ import { adminGet } from '../support/service/adminGet.js'
 import { TARGET } from '../support/service/devAccount.js'
 import { giveTokens, tokenNamed } from '../support/service/devTokens.js'
 import { fund, nodeClient, simpleSmartAccount } from '../support/service/smartAccounts.js'
+import { until } from '../support/until.js'
 import { usePurser } from '../support/service/usePurser.js'
 
 /* Where the money of operations went, by the running service and the chain's own receipts. */
@@ -76,6 +77,15 @@ async function spent(
   return { receipt, waterfall, gas, hint: (kind: string) => hintOf(waterfall, kind) }
 }
 
+/** What the account has spent today, in sum. */
+async function spending() {
+  const at = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString()
+  const { items } = await adminGet(info(), `/spend?from=${at(-1)}&until=${at(1)}`)
+  const sumOf = (member: 'wastedWei' | 'measured') =>
+    items.reduce((sum: bigint, line: Json) => sum + BigInt(line[member]), 0n) as bigint
+  return { wastedWei: sumOf('wastedWei'), measured: sumOf('measured') }
+}
+
 /** The hint is what the paymaster took: of the charge, what native mode does not cost. */
 function expectPaymasterHint({ gas, waterfall, hint }: Awaited<ReturnType<typeof spent>>): void {
   const { paymaster = 0n, postOp = 0n } = gas
@@ -123,6 +133,35 @@ describe.each(devVersions)('EntryPoint v%s', (version) => {
     expect(inTokens.gas.paymaster).toBeGreaterThan(5_000n)
     expect(inTokens.gas.postOp).toBeGreaterThan(10_000n)
     expectPaymasterHint(inTokens)
+  })
+
+  test('what the sum of spending says of unused gas is what the waterfall finds, by a tank and in tokens', async () => {
+    const account = await simpleSmartAccount(info(), version, `waste ${version}`)
+    await fund(info(), account.address)
+    const token = tokenNamed(info(), 'tUSD')
+    await giveTokens(info(), token, account.address, parseUnits('500', 6))
+    const approve = encodeFunctionData({
+      abi: erc20Abi,
+      functionName: 'approve',
+      args: [info().tokenTanks[version] as Address, parseEther('1')],
+    })
+    await spent(account, 'self', { to: token.address, data: approve })
+    for (const payer of ['tank', 'token'] as const) {
+      const before = await spending()
+      const { gas, waterfall } = await spent(account, payer, { callGasLimit: 200_000n })
+      const { wasted } = await until(async () => {
+        const after = await spending()
+        if (after.measured === before.measured) return undefined
+        return { wasted: after.wastedWei - before.wastedWei }
+      })
+      const penalty = gas.unusedGas ?? 0n
+      const found = wasted / BigInt(waterfall.gasPrice)
+      if (version === '0.6') expect([penalty, wasted]).toEqual([0n, 0n])
+      else expect(penalty).toBeGreaterThan(15_000n)
+      // From v0.8 on nobody knows what postOp left unused: less than 40,000 gas, which is not charged.
+      const bound = payer === 'token' && version >= '0.8' ? 4_446 : 2
+      expect(Math.abs(Number(found - penalty)), `${payer} ${found}`).toBeLessThanOrEqual(bound)
+    }
   })
 
   test('gas that a limit leaves unused is charged at a tenth from v0.7 on, and said', async () => {

@@ -1,11 +1,16 @@
-import { sql } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { Hex } from 'viem'
 import { smallest } from '../../base/bigints.js'
 import type { TransactionReceipt } from '../../chain/transactionReceipt.js'
 import type { Transaction } from '../../db/database.js'
+import type { Schema } from '../../db/schema.generated.js'
+import { storedOperation } from '../../db/storedOperation.js'
+import { minedUnusedGas } from '../../erc4337/charges.js'
 import { zeroAddress } from '../../erc4337/encoding/constants.js'
-import type { Included } from '../../erc4337/entryPoint.js'
+import type { EntryPoint, Included, ValidationUse } from '../../erc4337/entryPoint.js'
+import type { Operation } from '../../erc4337/operation.js'
 import { bundleCharges, sharedGas } from '../../gas/preVerificationGas.js'
+import { storedValidation } from '../../mempool/pool/operations.js'
 import { grantedFees } from '../../paymaster/ledger/grants.js'
 import type { SettledInclusion } from '../../paymaster/ledger/ledger.js'
 import type { BundlingContext } from '../bundlingContext.js'
@@ -53,7 +58,8 @@ type OurBundle = {
  * price of the bundle, so that is the cost, up to the granted price. A payer by credit, for the operator's tank or
  * for no fees, gets the rebate of our bundle: both the tank and the executor are the operator's. What
  * a bundle of others took is the cost where a tank paid, and nothing else is. What our bundles charged an app's own tank
- * beyond its share stands in `surpluses`: it goes back by a transaction.
+ * beyond its share stands in `surpluses`: it goes back by a transaction. The part of a cost
+ * that was for unused gas is shown only.
  */
 export async function withSponsorCosts(
   trx: Transaction,
@@ -62,14 +68,16 @@ export async function withSponsorCosts(
   ourBundles: ReadonlyMap<Hex, OurBundle>,
 ): Promise<{ readonly priced: SettledInclusion[]; readonly surpluses: readonly Surplus[] }> {
   const ours = included.filter(({ outcome }) => ourBundles.has(outcome.event.transactionHash))
-  const hashes = ours.map(({ outcome }) => outcome.userOpHash)
+  const hashes = included.map(({ outcome }) => outcome.userOpHash)
   const granted = await grantedFees(
     trx,
     definition.chainId,
     ours.filter(isFree).map(({ outcome }) => outcome.userOpHash),
   )
-  const isSponsored = ours.some((each) => isFree(each) || each.outcome.paymaster !== zeroAddress)
-  const known = await readShares(trx, definition.chainId, isSponsored ? hashes : [])
+  const isSponsored = included.some(
+    (each) => isFree(each) || each.outcome.paymaster !== zeroAddress,
+  )
+  const known = await readKnown(trx, definition.chainId, isSponsored ? hashes : [])
   const costs = new Map<Hex, Pick<SettledInclusion, 'cost' | 'rebate'>>()
   const surpluses = new Map<string, Surplus>()
   for (const [transactionHash, { receipt, cost }] of ourBundles) {
@@ -85,7 +93,7 @@ export async function withSponsorCosts(
       const most = granted.get(userOpHash)
       const price =
         most === undefined ? actualGasCost / (gas || 1n) : smallest(receipt.effectiveGasPrice, most)
-      return { gas, price, sharedBy: known.sharedBy.get(userOpHash) }
+      return { gas, price, sharedBy: known.operations.get(userOpHash)?.sharedBy }
     })
     const shared = BigInt(sharedGas(entryPoint, bundleCharges(definition)))
     const rebates = rebatesOf(charges, { shared, cost })
@@ -111,28 +119,64 @@ export async function withSponsorCosts(
       costs.set(userOpHash, { cost: (isGranted ? gas * price : actualGasCost) - rebate, rebate })
     }
   }
-  const priced = included.map((each) => ({ ...each, ...costs.get(each.outcome.userOpHash) }))
+  const priced = included.map((each) => {
+    const { userOpHash } = each.outcome
+    const settled = { ...each, ...costs.get(userOpHash) }
+    const entryPoint = entryPoints.find(({ address }) => address === each.entryPoint)
+    return { ...settled, wasted: wastedOf(entryPoint, settled, known.operations.get(userOpHash)) }
+  })
   return { priced, surpluses: [...surpluses.values()] }
+}
+
+/** The wei of an inclusion's cost that are for unused gas; undefined where its validation is not known. */
+function wastedOf(
+  entryPoint: EntryPoint | undefined,
+  { outcome, cost = outcome.actualGasCost, rebate = 0n }: SettledInclusion,
+  known: KnownOperation | undefined,
+): bigint | undefined {
+  if (entryPoint === undefined || known?.validated === undefined) return undefined
+  const { actualGasUsed } = outcome
+  const gas = minedUnusedGas(entryPoint, known.operation, known.validated, actualGasUsed)
+  return smallest(cost, (gas * (cost + rebate)) / (actualGasUsed || 1n))
 }
 
 function isFree({ outcome: { paymaster, actualGasCost } }: Included): boolean {
   return paymaster === zeroAddress && actualGasCost === 0n
 }
 
-/** How many each of these operations paid for, and the tanks of the operator and of apps by EntryPoint and address. */
-async function readShares(trx: Transaction, chainId: number, hashes: readonly Hex[]) {
+type KnownOperation = {
+  readonly sharedBy: number
+  readonly operation: Operation
+  /** Undefined where it was taken in without validation. */
+  readonly validated: ValidationUse | undefined
+}
+
+/** These operations as far as we stored them, and the tanks of the operator and of apps by EntryPoint and address. */
+async function readKnown(trx: Transaction, chainId: number, hashes: readonly Hex[]) {
   if (hashes.length === 0)
-    return { sharedBy: new Map<Hex, number>(), sharedTanks: new Set(), ownTanks: new Set() }
-  const { rows } = await sql<{ hash: Hex; sharedBy: number }>`select hash, shared_by as "sharedBy"
-    from operations where chain_id = ${chainId} and hash = any(${hashes}::text[])`.execute(trx)
+    return {
+      operations: new Map<Hex, KnownOperation>(),
+      sharedTanks: new Set(),
+      ownTanks: new Set(),
+    }
+  const { rows } = await sql<
+    Pick<Selectable<Schema['operations']>, 'hash' | 'shared_by' | 'operation' | 'first_validation'>
+  >`select hash, shared_by, operation, first_validation from operations
+    where chain_id = ${chainId} and hash = any(${hashes}::text[])`.execute(trx)
+  const operations = new Map(
+    rows.map(({ hash, shared_by: sharedBy, operation, first_validation }) => [
+      hash,
+      {
+        sharedBy,
+        operation: storedOperation(operation),
+        validated: storedValidation(first_validation),
+      },
+    ]),
+  )
   const { rows: tanks } = await sql<{ name: string; isShared: boolean }>`
     select entry_point || ' ' || address as name, app_id is null as "isShared" from tanks
     where chain_id = ${chainId} and kind = 'gas'`.execute(trx)
   const namesOf = (isShared: boolean) =>
     new Set(tanks.filter((tank) => tank.isShared === isShared).map(({ name }) => name))
-  return {
-    sharedBy: new Map(rows.map(({ hash, sharedBy }) => [hash, sharedBy])),
-    sharedTanks: namesOf(true),
-    ownTanks: namesOf(false),
-  }
+  return { operations, sharedTanks: namesOf(true), ownTanks: namesOf(false) }
 }

@@ -328,6 +328,8 @@ create table reservations (
   actual_cost numeric(78, 0) not null default 0,
   -- wei that were charged beyond the operation's share of its bundle, and are no part of actual_cost
   rebate numeric(78, 0) not null default 0,
+  -- wei of actual_cost for gas that limits left unused; null where that is not known
+  wasted numeric(78, 0),
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now()
 );

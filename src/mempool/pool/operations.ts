@@ -5,6 +5,7 @@ import type { Database, Transaction } from '../../db/database.js'
 import type { DropCode } from '../../db/dropCode.js'
 import { emitOperationEvents } from '../../db/events.js'
 import { inTransaction } from '../../db/inTransaction.js'
+import { fromJson } from '../../db/json.js'
 import type { Schema } from '../../db/schema.generated.js'
 import { storedOperation } from '../../db/storedOperation.js'
 import type { Fees } from '../../erc4337/fees.js'
@@ -44,12 +45,14 @@ export type StoredOperation = {
   readonly firstValidation: FirstValidation | undefined
 }
 
-/** Facts of an operation's first validation, with which the second one is compared. */
+/** Facts of an operation's first validation, with which the second one and its charge are compared. */
 export type FirstValidation = {
   /** Code hash of every address whose code it used (COD-010), as far as the rules were checked. */
   readonly codeHashes: Readonly<Record<Address, Hex>>
   /** Bytes of the paymaster's context (EREP-055), whose copies nobody meters. */
   readonly contextSize: number
+  /** gas of validation without preVerificationGas */
+  readonly verificationGasUsed: bigint
   /** Absent where nobody looked. */
   readonly before?: StateBefore | undefined
 }
@@ -283,6 +286,11 @@ export function toStored(
     seenBlock: row.seen_block,
     mostCharged: row.most_charged ?? undefined,
     sharedBy: row.shared_by,
-    firstValidation: (row.first_validation as FirstValidation | null) ?? undefined,
+    firstValidation: storedValidation(row.first_validation),
   }
+}
+
+/** The first validation in a row's jsonb column; undefined = it was taken in without one. */
+export function storedValidation(column: unknown): FirstValidation | undefined {
+  return (fromJson(column) as FirstValidation | null) ?? undefined
 }

@@ -8,9 +8,14 @@ import { addShares, lockPayersOf, sharesOf } from './payers.js'
 
 /**
  * An inclusion and what it cost its sponsor, in wei; absent = what the EntryPoint charged. The rebate is what
- * the cost is below the charge, because the operation's bundle was larger than it paid for; absent = 0.
+ * the cost is below the charge, because the operation's bundle was larger than it paid for; absent = 0. `wasted` are the
+ * wei of the cost that are for gas which limits left unused; absent = not known.
  */
-export type SettledInclusion = Included & { readonly cost?: bigint; readonly rebate?: bigint }
+export type SettledInclusion = Included & {
+  readonly cost?: bigint
+  readonly rebate?: bigint
+  readonly wasted?: bigint | undefined
+}
 
 /** The block up to which inclusions are indexed. */
 export type LedgerProgress = {
@@ -67,7 +72,7 @@ export async function undoLedger(trx: Transaction, chainId: number, fork: bigint
       trx,
     )
     await sql`update reservations set state = 'open', block_number = null, user_op_hash = null,
-      actual_cost = 0, rebate = 0, updated_at = now()
+      actual_cost = 0, rebate = 0, wasted = null, updated_at = now()
       where id = any(${ids}::bigint[]) and ${undone}`.execute(trx)
   })
 }
@@ -141,8 +146,9 @@ function rowsOf(included: readonly SettledInclusion[]) {
     ${included.map(({ outcome }) => outcome.paymaster)}::text[],
     ${included.map(({ outcome, cost = outcome.actualGasCost }) => cost)}::numeric[],
     ${included.map(({ rebate = 0n }) => rebate)}::numeric[],
+    ${included.map(({ wasted = null }) => wasted)}::numeric[],
     ${included.map(({ outcome }) => outcome.event.blockNumber)}::bigint[]
-  ) as e (entry_point, sender, nonce, hash, paymaster, cost, rebate, block_number)`
+  ) as e (entry_point, sender, nonce, hash, paymaster, cost, rebate, wasted, block_number)`
 }
 
 /** The reservation's sponsorship, or another form of one, is what inclusion `e` is. */
@@ -171,7 +177,8 @@ async function include(
   await sql`update reservations r set block_number = e.block_number, user_op_hash = e.hash,
       state = case state when 'released' then 'settled' else 'included' end, updated_at = now(),
       actual_cost = case when ${pays} then e.cost else 0 end,
-      rebate = case when ${pays} then e.rebate else 0 end
+      rebate = case when ${pays} then e.rebate else 0 end,
+      wasted = case when ${pays} then e.wasted end
     from ${rowsOf(included)}
     where r.id = any(${ids}::bigint[]) and ${isOfSlot}`.execute(trx)
   await sql`update charges c set settled = case

@@ -20,6 +20,7 @@ import {
   monthsUntil,
   spanBefore,
   spanOfMonth,
+  wasteOf,
 } from './spending.js'
 import { StatementPage } from './StatementPage.js'
 import { Statements } from './Statements.js'
@@ -114,19 +115,36 @@ function Month() {
                 </p>
               </Empty>
             ) : (
-              <Table
-                label="Spending"
-                columns={columns}
-                rows={rowsOf(items, before.data?.items ?? [], grouping)}
-                keyOf={({ key }) => key}
-                isTotal={({ key }) => key === TOTAL}
-              />
+              <>
+                <Table
+                  label="Spending"
+                  columns={columns}
+                  rows={rowsOf(items, before.data?.items ?? [], grouping)}
+                  keyOf={({ key }) => key}
+                  isTotal={({ key }) => key === TOTAL}
+                />
+                <Waste lines={items} />
+              </>
             )
           }
         </Loaded>
       </div>
       <Statements month={month} />
     </section>
+  )
+}
+
+/** What unused gas is, and what to do about it; nothing where none was charged. */
+function Waste({ lines }: { readonly lines: readonly Spend[] }) {
+  const { costs, measured, operations } = wasteOf(lines)
+  if (costs.length === 0) return null
+  return (
+    <p class="muted">
+      About {coinsOfAll(costs)} was charged for unused gas: from v0.7 on, the EntryPoint takes a
+      tenth of what callGasLimit leaves unused. To save it, send the callGasLimit of the estimate.
+      {measured < operations &&
+        ` Known of ${grouped(measured)} of ${grouped(operations)} operations.`}
+    </p>
   )
 }
 
@@ -182,6 +200,15 @@ const columns: readonly Column<Row>[] = [
       grouped(lines.reduce((sum, { operations }) => sum + Number(operations), 0)),
   },
   { name: 'Cost', shown: 'always', isNumber: true, cell: ({ lines }) => coinsOfAll(lines) },
+  {
+    name: 'Unused gas',
+    shown: 'wide',
+    isNumber: true,
+    cell: ({ lines }) => {
+      const { costs } = wasteOf(lines)
+      return costs.length === 0 ? '–' : `about ${coinsOfAll(costs)}`
+    },
+  },
   { name: 'USD', shown: 'always', isNumber: true, cell: ({ lines }) => usdShown(lines) },
   {
     name: 'Month before',
@@ -210,6 +237,8 @@ function fileLine({ wei, chainId, ...line }: Spend): Readonly<Record<string, unk
     coin: coinOf(chainId) === 'Ξ' ? 'ETH' : coinOf(chainId),
     usd: usd?.toFixed(6),
     wei,
+    wastedWei: line.wastedWei,
+    measured: line.measured,
     appId: line.appId,
     chainId,
     policyId: line.policyId,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Spend } from '../../api/shapes.js'
-import { groupsOf, monthsUntil, spanBefore, spanOfMonth } from './spending.js'
+import { groupsOf, monthsUntil, spanBefore, spanOfMonth, wasteOf } from './spending.js'
 
 const iso = ({ from, until }: { from: Date; until: Date }) => [
   from.toISOString().slice(0, 10),
@@ -44,6 +44,8 @@ test('lines are put together by app, policy, chain or day', () => {
     policyName: policyId,
     operations: '1',
     wei: '5',
+    wastedWei: appId === 'b' ? '0' : '2',
+    measured: appId === 'b' ? '0' : '1',
   })
   const lines = [
     line('a', 'p', '2026-11-01'),
@@ -64,4 +66,12 @@ test('lines are put together by app, policy, chain or day', () => {
     ['2026-11-01', 2],
     ['2026-11-02', 1],
   ])
+  expect(wasteOf(lines)).toEqual({
+    costs: [
+      { chainId: 1, wei: '2' },
+      { chainId: 1, wei: '2' },
+    ],
+    measured: 2,
+    operations: 3,
+  })
 })

@@ -59,3 +59,13 @@ export function groupsOf(
   }
   return groups
 }
+
+/** What lines cost for unused gas, as costs, with the numbers of operations of which that is known and of all. */
+export function wasteOf(lines: readonly Spend[]) {
+  const count = (name: 'measured' | 'operations') =>
+    lines.reduce((sum, line) => sum + Number(line[name]), 0)
+  const costs = lines
+    .filter(({ wastedWei }) => wastedWei !== '0')
+    .map(({ chainId, wastedWei: wei }) => ({ chainId, wei }))
+  return { costs, measured: count('measured'), operations: count('operations') }
+}

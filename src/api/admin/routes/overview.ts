@@ -171,6 +171,10 @@ export const spendRoutes = [
         policyName: z.string().nullable(),
         operations: count,
         wei,
+        /** Of these, about what EntryPoints charged for gas limits that were left unused. */
+        wastedWei: wei,
+        /** The operations of which that is known; the others count as nothing. */
+        measured: count,
       }),
     ),
     async run({ context, caller, query: { from, until } }) {
