@@ -16,6 +16,8 @@ const HASH_NOISE = 64n
 
 /** Gas limits of one trial. Those of the paymaster count where the version has them. */
 export type TrialLimits = {
+  /** Whether its fees are zero, so that the account pays nothing to the EntryPoint; absent = they are its own. */
+  readonly isFree?: true
   readonly call: bigint
   readonly verification: bigint
   readonly paymasterVerification: bigint
@@ -24,7 +26,9 @@ export type TrialLimits = {
 
 /** `op` with the limits of a trial. */
 export function withLimits(entryPoint: EntryPoint, op: Operation, limits: TrialLimits): Operation {
-  const limited = { ...op, callGasLimit: limits.call, verificationGasLimit: limits.verification }
+  const fees = limits.isFree ? { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n } : {}
+  const { call: callGasLimit, verification: verificationGasLimit } = limits
+  const limited = { ...op, ...fees, callGasLimit, verificationGasLimit }
   if (!hasPaymasterLimits(entryPoint, op)) return limited
   return {
     ...limited,
@@ -54,7 +58,7 @@ export type TrialSearch = LimitSearch & {
 }
 
 /** The runs from which searches begin; see `measureSteps`. */
-export type RunName = 'ample' | 'likely' | 'realistic'
+export type RunName = 'ample' | 'likely' | 'free' | 'realistic'
 
 type MeasureRun = {
   readonly kind: 'run'
@@ -97,8 +101,9 @@ export function* measureSteps(subject: Subject, bounds: GasBounds): Steps<Measur
   const isValid = second.observed.validated !== undefined
   const tried = isValid ? { limit: likely.call, end: second.observed.call } : undefined
   const bound = { ceiling: call, own: ownCall, tried }
-  const callGasLimit = yield* callLimit(observed, 'call', bound, (limit) => ({
-    ...ample,
+  const onCall = yield* callGround(subject, ample, first, tried)
+  const callGasLimit = yield* callLimit(onCall.observed, 'call', bound, (limit) => ({
+    ...onCall.limits,
     call: limit,
   }))
   const limits = { ...ample, call: callGasLimit }
@@ -153,6 +158,27 @@ function refusedBy({ refuse }: Subject, run: MeasuredRun): MeasureResult | undef
 /** The limit of a call that a run has tried, and how the call ended. */
 type TriedCall = { readonly limit: bigint; readonly end: CallEnd | undefined }
 
+/**
+ * The run with which trials of the call are compared, and its limits: the ample one, unless the call took another path
+ * once limits were close. An account that pays the prefund, as it must under ample limits, has touched what its call
+ * touches again; where its deposit suffices, the call pays for cold slots (a Safe: 2,000 gas).
+ */
+function* callGround(
+  { op }: Subject,
+  ample: TrialLimits,
+  first: MeasuredRun,
+  tried: TriedCall | undefined,
+): Steps<{ readonly observed: Observation; readonly limits: TrialLimits }> {
+  const { call } = first.observed
+  const isSame = call === undefined || (tried !== undefined && endsAs(tried.end, call))
+  const ground = { observed: first.observed, limits: ample }
+  if (isSame || op.paymaster !== undefined) return ground
+  const limits = { ...ample, isFree: true } as const
+  const { observed } = yield* run('free', limits, 'execution')
+  // A contract may refuse to work for nothing.
+  return observed.call?.success ? { observed, limits } : ground
+}
+
 /** The smallest limit of the account's call or of postOp, in gas; 0 when the call is not made. */
 function* callLimit(
   observed: Observation,
@@ -169,7 +195,7 @@ function* callLimit(
   const needed = neededBy(ample)
   const tolerance = tolerated(needed)
   const sufficed = tried !== undefined && endsAs(tried.end, ample)
-  const floor = tried && !sufficed ? tried.limit : needed - 1n
+  const floor = greatest(needed - 1n, tried && !sufficed ? tried.limit : 0n)
   return yield* search({
     own,
     name,
