@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { plainOperation } from '../../test/support/operations/plainOperation.js'
 import type { GasMeasurement } from './engine.js'
-import type { Extent } from './inProcess/observeOperation.js'
+import type { CallEnd, Extent } from './inProcess/observeOperation.js'
 import { smallestLimit } from './inProcess/smallestLimit.js'
 import { type MeasuredRun, measureSteps, type TrialLimits } from './measureSteps.js'
 
@@ -22,6 +22,8 @@ type Costs = {
   readonly inside: number
   /** gas less that the call takes where the account has paid the prefund before, and so touched what its call touches */
   readonly warm: number
+  /** Whether the call succeeds, and does less, where its gas is too little */
+  readonly swallows: boolean
 }
 
 function costs(mostCall: number, mostWarm = 0): fc.Arbitrary<Costs> {
@@ -33,6 +35,7 @@ function costs(mostCall: number, mostWarm = 0): fc.Arbitrary<Costs> {
       call: fc.integer({ min: 1_000, max: mostCall }),
       inside: fc.double({ min: 0, max: 1, noNaN: true }),
       warm: fc.integer({ min: 0, max: mostWarm }),
+      swallows: fc.boolean(),
     })
     .map((each) => ({ ...each, inside: Math.floor(each.inside * (each.call - each.warm)) }))
 }
@@ -41,14 +44,27 @@ function leastCall({ call, inside }: Costs): bigint {
   return BigInt(Math.max(call, inside + Math.ceil(inside / 63)))
 }
 
+/** gas of a payment to the EntryPoint */
+const PAYMENT = 8_000
+
 /** The account has a deposit, so only ample limits of an operation with fees make it pay. */
 function asPaid(each: Costs, { isFree, verification }: TrialLimits): Costs {
   const pays = !isFree && verification === bounds.verification
-  return pays ? { ...each, call: each.call - each.warm } : each
+  if (!pays || each.warm === 0) return each
+  return { ...each, call: each.call - each.warm, account: each.account + PAYMENT }
 }
 
 function leastVerification({ account, before }: Costs): bigint {
   return BigInt(account + before)
+}
+
+/** A call that swallowed another one does without an access to state at least. */
+function endOfCall(each: Costs, limits: TrialLimits, tellsNeed: boolean): CallEnd {
+  const need = tellsNeed ? { gasNeeded: Number(leastCall(each)) } : {}
+  const whole = { success: true, gasUsed: each.call, revertData: '0x', ...need } as const
+  if (limits.call >= leastCall(each)) return whole
+  const gasUsed = Math.min(Number(limits.call), each.call - 100)
+  return { ...whole, success: each.swallows, gasUsed }
 }
 
 function runOf(costs: Costs, limits: TrialLimits, extent: Extent, tellsNeed: boolean): MeasuredRun {
@@ -56,8 +72,6 @@ function runOf(costs: Costs, limits: TrialLimits, extent: Extent, tellsNeed: boo
   const isValid = limits.verification >= leastVerification(each)
   const preOpGas = leastVerification(each) + BigInt(each.after) + op.preVerificationGas
   const isCalled = isValid && extent === 'execution'
-  const need = tellsNeed ? { gasNeeded: Number(leastCall(each)) } : {}
-  const call = { success: true, gasUsed: each.call, revertData: '0x', ...need } as const
   return {
     success: isValid,
     output: new Uint8Array(),
@@ -68,7 +82,7 @@ function runOf(costs: Costs, limits: TrialLimits, extent: Extent, tellsNeed: boo
       accountGas: each.account,
       paymasterGas: 0,
       validated: isValid ? { preOpGas, prefund: 1n, contextSize: 0 } : undefined,
-      call: isCalled ? { ...call, success: limits.call >= leastCall(each) } : undefined,
+      call: isCalled ? endOfCall(each, limits, tellsNeed) : undefined,
       postOp: undefined,
     },
   }

@@ -101,7 +101,7 @@ export function* measureSteps(subject: Subject, bounds: GasBounds): Steps<Measur
   const isValid = second.observed.validated !== undefined
   const tried = isValid ? { limit: likely.call, end: second.observed.call } : undefined
   const bound = { ceiling: call, own: ownCall, tried }
-  const onCall = yield* callGround(subject, ample, first, tried)
+  const onCall = yield* callGround(subject, ample, first, second)
   const callGasLimit = yield* callLimit(onCall.observed, 'call', bound, (limit) => ({
     ...onCall.limits,
     call: limit,
@@ -159,7 +159,7 @@ function refusedBy({ refuse }: Subject, run: MeasuredRun): MeasureResult | undef
 type TriedCall = { readonly limit: bigint; readonly end: CallEnd | undefined }
 
 /**
- * The run with which trials of the call are compared, and its limits: the ample one, unless the call took another path
+ * The run with which trials of the call are compared, and its limits: the ample one, unless validation took another path
  * once limits were close. An account that pays the prefund, as it must under ample limits, has touched what its call
  * touches again; where its deposit suffices, the call pays for cold slots (a Safe: 2,000 gas).
  */
@@ -167,12 +167,11 @@ function* callGround(
   { op }: Subject,
   ample: TrialLimits,
   first: MeasuredRun,
-  tried: TriedCall | undefined,
+  second: MeasuredRun,
 ): Steps<{ readonly observed: Observation; readonly limits: TrialLimits }> {
-  const { call } = first.observed
-  const isSame = call === undefined || (tried !== undefined && endsAs(tried.end, call))
+  const [before = 0n, after = 0n] = [first, second].map((run) => verificationUsed(run.observed, op))
   const ground = { observed: first.observed, limits: ample }
-  if (isSame || op.paymaster !== undefined) return ground
+  if (before - after <= HASH_NOISE || op.paymaster !== undefined) return ground
   const limits = { ...ample, isFree: true } as const
   const { observed } = yield* run('free', limits, 'execution')
   // A contract may refuse to work for nothing.
