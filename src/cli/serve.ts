@@ -16,7 +16,7 @@ import type { Siblings } from '../telemetry/createMetrics.js'
 import { openTraces } from '../telemetry/traces/openTraces.js'
 import { tryMasterKey } from '../tenants/masterKey.js'
 import { awaitDatabase } from './awaitDatabase.js'
-import { tuneHeap } from './tuneHeap.js'
+import { boundHeapGrowth } from './boundHeapGrowth.js'
 import { createServiceLogger, type ServiceLogger } from './createLogger.js'
 import type { DevChain } from './dev/devChain.js'
 import { openStore, type Store } from './openStore.js'
@@ -62,7 +62,7 @@ async function startService(
   instance: Instance,
   siblings: Siblings | undefined,
 ): Promise<RunningService> {
-  tuneHeap()
+  boundHeapGrowth()
   const undo: (() => Promise<void>)[] = []
   if (armedFault) logger.warn({ fault: armedFault }, 'this process will kill itself: PURSER_FAULT')
   try {

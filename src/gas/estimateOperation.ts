@@ -60,7 +60,8 @@ const MAX_SIGNATURE_BYTES = 8192
  *   a data fee that rises while the operation is signed and waits (see `estimatedDataGas`).
  *
  * The signature need only have its final length: a wrong one is no error, and none at all is for accounts
- * that ask for none. Neither is lack of money to pay for gas. The search runs with real fees, so a sender that pays its prefund is measured paying.
+ * that ask for none. Neither is lack of money to pay for gas. The search runs with real fees, so a sender that pays its prefund is
+ * measured paying; only the call of one that need not pay is measured without fees (D-986).
  * `override` comes from the caller and wins over our own overrides, slot by slot; only the EntryPoint's
  * code keeps its probe, which then runs on the caller's code.
  *

@@ -59,15 +59,20 @@ function leastVerification({ account, before }: Costs): bigint {
 }
 
 /** A call that swallowed another one does without an access to state at least. */
-function endOfCall(each: Costs, limits: TrialLimits, tellsNeed: boolean): CallEnd {
-  const need = tellsNeed ? { gasNeeded: Number(leastCall(each)) } : {}
+function endOfCall(each: Costs, limits: TrialLimits, reportsNeed: boolean): CallEnd {
+  const need = reportsNeed ? { gasNeeded: Number(leastCall(each)) } : {}
   const whole = { success: true, gasUsed: each.call, revertData: '0x', ...need } as const
   if (limits.call >= leastCall(each)) return whole
   const gasUsed = Math.min(Number(limits.call), each.call - 100)
   return { ...whole, success: each.swallows, gasUsed }
 }
 
-function runOf(costs: Costs, limits: TrialLimits, extent: Extent, tellsNeed: boolean): MeasuredRun {
+function runOf(
+  costs: Costs,
+  limits: TrialLimits,
+  extent: Extent,
+  reportsNeed: boolean,
+): MeasuredRun {
   const each = asPaid(costs, limits)
   const isValid = limits.verification >= leastVerification(each)
   const preOpGas = leastVerification(each) + BigInt(each.after) + op.preVerificationGas
@@ -82,17 +87,17 @@ function runOf(costs: Costs, limits: TrialLimits, extent: Extent, tellsNeed: boo
       accountGas: each.account,
       paymasterGas: 0,
       validated: isValid ? { preOpGas, prefund: 1n, contextSize: 0 } : undefined,
-      call: isCalled ? endOfCall(each, limits, tellsNeed) : undefined,
+      call: isCalled ? endOfCall(each, limits, reportsNeed) : undefined,
       postOp: undefined,
     },
   }
 }
 
-function measure(each: Costs, ownCall?: bigint, tellsNeed = false) {
+function measure(each: Costs, ownCall?: bigint, reportsNeed = false) {
   let runs = 0
   const run = (limits: TrialLimits, extent: Extent) => {
     runs++
-    return runOf(each, limits, extent, tellsNeed)
+    return runOf(each, limits, extent, reportsNeed)
   }
   const refuse = () => {
     throw new Error('refused')
@@ -135,7 +140,7 @@ test('limits suffice and lie close above the least, after three runs', () =>
     }),
   ))
 
-test('where a run tells what its call needed, any call takes three runs', () =>
+test('where a run reports what its call needed, any call takes three runs', () =>
   fc.assert(
     fc.property(costs(10_000_000), (each) => {
       const { gas, runs } = measure(each, undefined, true)
@@ -149,18 +154,18 @@ test('a large call that passes nearly all its gas on takes a few runs more', () 
     fc.property(costs(10_000_000), (each) => {
       const { gas, runs } = measure(each)
       expectLimits(gas, each)
-      expect(runs).toBeLessThanOrEqual(6)
+      expect(runs).toBeLessThanOrEqual(5)
     }),
   ))
 
 test.each([true, false])(
   'an account that pays only under ample limits gets what its call needs when it does not (need known: %s)',
-  (tellsNeed) =>
+  (reportsNeed) =>
     fc.assert(
       fc.property(
         costs(250_000, 900).filter(({ warm }) => warm > 64),
         (each) => {
-          const { gas, runs } = measure(each, undefined, tellsNeed)
+          const { gas, runs } = measure(each, undefined, reportsNeed)
           expectLimits(gas, each)
           expect(runs).toBeLessThanOrEqual(6)
         },

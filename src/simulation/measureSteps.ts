@@ -84,8 +84,10 @@ type Subject = {
  * smallest.
  *
  * The second run has limits close to the need of both verification and call. Verification is measured there, because
- * whether an account must pay a prefund depends on the limits; and its limit of the call, of which our EVM tells what
- * the first run needed, is the answer. So an operation without paymaster usually takes three runs. The limits in `op` are ignored; `bounds.postOp` is kept as it is.
+ * whether an account must pay a prefund depends on the limits. Its limit of the call follows from what the call needed in
+ * the first run, which our EVM reports, and is mostly the answer. So an operation without paymaster usually takes three
+ * runs, and one more where its account pays only under ample limits. The limits in `op` are ignored; `bounds.postOp` is
+ * kept as it is.
  */
 export function* measureSteps(subject: Subject, bounds: GasBounds): Steps<MeasureResult> {
   const { entryPoint } = subject
