@@ -36,13 +36,15 @@ export function pipelined<Result>(
 
 /**
  * Sends the last statements of a transaction and its commit at once; `ask` begins them all before it waits for anything.
- * Resolves when they are committed; when one fails, nothing of the transaction is written, and its error is thrown.
+ * Resolves with its result when they are committed; when one fails, nothing of the transaction is written, and its error
+ * is thrown.
  */
-export async function pipelinedToCommit(
+export async function pipelinedToCommit<Result>(
   trx: TransactionExecutor,
-  ask: (statements: TransactionExecutor) => Promise<unknown>,
-): Promise<void> {
-  await pipelined(trx, (statements) =>
+  ask: (statements: TransactionExecutor) => Promise<Result>,
+): Promise<Result> {
+  const [result] = await pipelined(trx, (statements) =>
     Promise.all([ask(statements), sql`commit`.execute(statements)]),
   )
+  return result
 }

@@ -16,7 +16,8 @@ import {
 } from './pool/admissionFacts.js'
 import { countApp, countPool, lockPool, scopeNames, sumPaymaster } from './pool/bounds.js'
 import { delegatingOperations, type OperationState } from './pool/operations.js'
-import { bidOf, displaceOperations, putOperations } from './pool/putOperations.js'
+import { rememberPooled } from './pool/pooledOperations.js'
+import { bidOf, displaceOperations, pooledOperation, putOperations } from './pool/putOperations.js'
 import { countReputations, type EntityFacts, readEntityFacts } from './pool/reputations.js'
 import {
   type Admission,
@@ -65,29 +66,40 @@ export function commitAdmissions(
       return decision
     })
     for (const _ of view.puts.keys()) faultPoint('admission:inserting')
-    await pipelinedToCommit(trx, (statements) => writeChanges(statements, chainId, view))
+    const times = await pipelinedToCommit(trx, (statements) =>
+      writeChanges(statements, chainId, view),
+    )
+    for (const { entry, standing } of view.puts.values()) {
+      const receivedAt = times.get(entry.hash)
+      if (receivedAt && standing.state === 'pooled')
+        rememberPooled(pooledOperation(entry, receivedAt))
+    }
     return decisions
   })
 }
 
-/** Writes the changes of the pool. The order matters: events and counts read the rows put before them. */
+/**
+ * Writes the changes of the pool, and returns the times at which operations came into it. The order matters: events and
+ * counts read the rows put before them.
+ */
 async function writeChanges(
   statements: TransactionExecutor,
   chainId: number,
   { displaced, totals, puts }: PoolView,
-): Promise<void> {
+): Promise<ReadonlyMap<Hex, Date>> {
   const rows = [...puts.values()]
   const staying = rows.filter(({ standing }) => standing.state === 'pooled')
   const leaving = rows.filter(({ standing }) => standing.state !== 'pooled')
   const hashesOf = (some: typeof rows) => some.map(({ entry }) => entry.hash)
   const counted = staying.filter(({ entry }) => entry.counted.length > 0)
   const unseen = [...displaced.keys()]
-  await Promise.all([
+  const [, times] = await Promise.all([
     displaceOperations(statements, chainId, displaced),
     putOperations(statements, chainId, rows, totals),
     emitOperationEvents(statements, chainId, [...unseen, ...hashesOf(leaving)]),
     countReputations(statements, chainId, { seen: hashesOf(counted), unseen }),
   ])
+  return times
 }
 
 /** The decision by the pool and then by the entities; a staked sender has no limit (SREP-040). */

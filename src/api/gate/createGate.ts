@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { RateLimitError } from '../../base/errors/limitErrors.js'
 import { Lru } from '../../base/lru.js'
@@ -173,7 +174,7 @@ const GROUPS = 4
  * (/64), of which every subscriber has all 2^64 addresses.
  */
 export function networkOf(ip: string): string {
-  if (!ipaddr.isValid(ip)) return ip
+  if (isIPv4(ip) || !ipaddr.isValid(ip)) return ip
   const address = ipaddr.process(ip)
   if (!(address instanceof ipaddr.IPv6)) return address.toString()
   const groups = address.parts.slice(0, GROUPS).map((part) => part.toString(16))

@@ -82,6 +82,11 @@ function carriesOperations({ kind, attempts }: OpenBundle): boolean {
  */
 const knownFlights = new Lru<Hex, Flight>(16)
 
+/** Remembers a bundle that is about to be sent, so that its data need not be read. */
+export function rememberFlight(hash: Hex, request: TransactionCall & { from: Address }): void {
+  knownFlights.set(hash, { executor: request.from, request })
+}
+
 async function toFlight(
   { database, definition }: BundlingContext,
   { executor, entryPoint, attempts: [{ hash }] }: OpenBundle,

@@ -8,6 +8,7 @@ import type { ExecutorSigner } from '../../chain/signing/executorTransaction.js'
 import type { EntryPoint } from '../../erc4337/entryPoint.js'
 import { pooledEntryPoints } from '../../mempool/pool/pooledOperations.js'
 import { assembleBundle, type BundleDraft } from '../assemble/assembleBundle.js'
+import { rememberFlight } from '../assemble/steps.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import type { ExecutorState } from '../executorStatus.js'
 import type { OpenBundle } from '../outbox/bundles.js'
@@ -209,6 +210,8 @@ export async function signBundle(
   } as const
   const id = await storeBundle(database, { chainId, ...bundle }, attempt, hashes)
   if (id === undefined) return undefined
+  const call = { from: signer.address, to, data, gas, authorizations: authorizationList }
+  rememberFlight(attempt.hash, call)
   const counts = { operationCount: hashes.length, waitingCount: hashes.length }
   // The operations were valid long enough a moment ago; the database tells their end to the next cycle.
   const ends = { validUntil: 0, validUntilBlock: 0n }

@@ -41,7 +41,7 @@ export function packedEntryPoint(
     decodeHandleOps: (input) => decodeHandleOps(codec, input),
     paymasterAndData: (op) => `0x${paymasterAndData(op)}`,
     readPaymasterAndData: splitPaymasterAndData,
-    encodeOperation: (op) => encodeOperationTuple(codec, op),
+    encodeOperation: remembered((op: Operation) => encodeOperationTuple(codec, op)),
     requiredPrefund: (op) => chargeableGas(op) * op.maxFeePerGas,
     chargeableGas,
     gasPrice: effectiveGasPrice,

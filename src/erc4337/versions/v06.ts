@@ -37,7 +37,7 @@ export function createEntryPointV06(address: Address): EntryPointContract {
     decodeHandleOps: (input) => decodeHandleOps(codec, input),
     paymasterAndData: (op) => `0x${joinEntity(op.paymaster, op.paymasterData)}`,
     readPaymasterAndData,
-    encodeOperation: (op) => encodeOperationTuple(codec, op),
+    encodeOperation: remembered((op: Operation) => encodeOperationTuple(codec, op)),
     requiredPrefund: (op) => chargeableGas(op) * op.maxFeePerGas,
     chargeableGas,
     gasPrice: effectiveGasPrice,

@@ -164,6 +164,16 @@ export function numberAt(stack: Uint32Array, at: number): number {
   return stack[at + 1]! * 0x100000000 + stack[at]!
 }
 
+/** Sign of (word a - word b), both unsigned. */
+export function compareWords(stack: Uint32Array, a: number, b: number): number {
+  for (let i = 7; i >= 0; i--) {
+    const x = stack[a + i]!
+    const y = stack[b + i]!
+    if (x !== y) return x < y ? -1 : 1
+  }
+  return 0
+}
+
 export function setNumber(stack: Uint32Array, at: number, value: number): void {
   stack[at] = value
   stack[at + 1] = value / 0x100000000

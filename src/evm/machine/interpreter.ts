@@ -1,5 +1,6 @@
 import {
   bigAt,
+  compareWords,
   type Frame,
   loadWord,
   numberAt,
@@ -99,15 +100,15 @@ export function execute(machine: Machine, frame: Frame): Signal {
         sp--
         break
       case 0x10: // LT
-        setNumber(stack, b, compare(stack, a, b) < 0 ? 1 : 0)
+        setNumber(stack, b, compareWords(stack, a, b) < 0 ? 1 : 0)
         sp--
         break
       case 0x11: // GT
-        setNumber(stack, b, compare(stack, a, b) > 0 ? 1 : 0)
+        setNumber(stack, b, compareWords(stack, a, b) > 0 ? 1 : 0)
         sp--
         break
       case 0x14: // EQ
-        setNumber(stack, b, compare(stack, a, b) === 0 ? 1 : 0)
+        setNumber(stack, b, compareWords(stack, a, b) === 0 ? 1 : 0)
         sp--
         break
       case 0x15: // ISZERO
@@ -293,16 +294,6 @@ function subtract(stack: Uint32Array, a: number, b: number): void {
     stack[b + i] = difference
     borrow = difference < 0 ? 1 : 0
   }
-}
-
-/** Sign of (word a - word b), both unsigned. */
-function compare(stack: Uint32Array, a: number, b: number): number {
-  for (let i = 7; i >= 0; i--) {
-    const x = stack[a + i]!
-    const y = stack[b + i]!
-    if (x !== y) return x < y ? -1 : 1
-  }
-  return 0
 }
 
 function isZero(stack: Uint32Array, at: number): boolean {

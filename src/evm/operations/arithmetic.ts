@@ -1,4 +1,4 @@
-import type { Frame } from '../machine/frame.js'
+import { compareWords, type Frame } from '../machine/frame.js'
 import type { Machine } from '../machine/machine.js'
 import { CONTINUE, OUT_OF_GAS, type Signal } from '../machine/signal.js'
 
@@ -93,9 +93,13 @@ export function signExtend(_: Machine, frame: Frame): Signal {
 
 /** SLT and SGT. */
 export function signedCompare(_: Machine, frame: Frame, op: number): Signal {
-  const a = popSigned(frame)
-  const b = popSigned(frame)
-  const holds = op === 0x12 ? a < b : a > b
+  const { stack } = frame
+  const a = frame.popLimbs()
+  const b = frame.popLimbs()
+  const [less, more] = op === 0x12 ? [a, b] : [b, a]
+  const [sign, otherSign] = [stack[less + 7]! >>> 31, stack[more + 7]! >>> 31]
+  // Words of the same sign are in the order of their bits.
+  const holds = sign === otherSign ? compareWords(stack, less, more) < 0 : sign > otherSign
   frame.pushNumber(holds ? 1 : 0)
   return CONTINUE
 }

@@ -1,6 +1,7 @@
 import { type Selectable, sql } from 'kysely'
 import type { Address, Hex } from 'viem'
 import { compareBigints, smallest } from '../../base/bigints.js'
+import { Lru } from '../../base/lru.js'
 import type { Database } from '../../db/database.js'
 import type { Schema } from '../../db/schema.generated.js'
 import { type StoredOperation, storedColumns, toStored } from './operations.js'
@@ -29,13 +30,50 @@ export async function pooledOperations(db: Database, query: PoolQuery): Promise<
     union all select * from (${next}) as next`.execute(db)
   const tipOf = ({ max_priority_fee_per_gas: tip, assured_price }: PooledRow) =>
     smallest(tip, assured_price - baseFee)
-  return rows
+  const ranked = rows
     .sort(
       (a, b) =>
         compareBigints(tipOf(b), tipOf(a)) || a.received_at.getTime() - b.received_at.getTime(),
     )
     .slice(0, limit)
-    .map(toStored)
+  return withDocuments(db, query.chainId, ranked)
+}
+
+/**
+ * Operations as this process stored or read them last, by their hash: a candidate is looked at for several bundles, and
+ * its documents are most of its row. One that left the pool and came back has another time.
+ */
+const known = new Lru<Hex, StoredOperation>(1_000)
+
+/** Remembers an operation that was stored in the pool, so that bundles need not read it. */
+export function rememberPooled(operation: StoredOperation): void {
+  known.set(operation.hash, operation)
+}
+
+/** The whole operations of these rows; without those that are gone meanwhile. */
+async function withDocuments(
+  db: Database,
+  chainId: number,
+  ranked: readonly PooledRow[],
+): Promise<StoredOperation[]> {
+  const recall = ({ hash, received_at }: PooledRow): StoredOperation | undefined => {
+    const operation = known.get(hash)
+    return operation?.receivedAt.getTime() === received_at.getTime() ? operation : undefined
+  }
+  const unknown = ranked.filter((row) => recall(row) === undefined).map(({ hash }) => hash)
+  if (unknown.length > 0) {
+    const rows = await db
+      .selectFrom('operations')
+      .select(storedColumns)
+      .where('chain_id', '=', BigInt(chainId))
+      .where(sql<boolean>`hash = any(${unknown}::text[])`)
+      .execute()
+    for (const row of rows) rememberPooled(toStored(row))
+  }
+  return ranked.flatMap((row) => {
+    const operation = recall(row)
+    return operation ? [{ ...operation, attempts: row.attempts }] : []
+  })
 }
 
 /** Those of the EntryPoints for which an operation is pooled. */
@@ -55,7 +93,14 @@ export async function pooledEntryPoints(
 
 type PooledRow = Pick<Selectable<Schema['operations']>, (typeof rankedColumns)[number]>
 
-const rankedColumns = [...storedColumns, 'assured_price'] as const
+/** What ranks an operation and may change while it is pooled. */
+const rankedColumns = [
+  'hash',
+  'max_priority_fee_per_gas',
+  'assured_price',
+  'received_at',
+  'attempts',
+] as const
 
 /** Pooled operations that nothing of their sender keeps from being bundled. */
 function readyOperations(db: Database, { chainId, entryPoint, without }: PoolQuery) {

@@ -10,7 +10,7 @@ import type { Schema } from '../../db/schema.generated.js'
 import type { Fees } from '../../erc4337/fees.js'
 import type { Operation } from '../../erc4337/operation.js'
 import { forgetBounds, lockPool } from './bounds.js'
-import type { FirstValidation } from './operations.js'
+import type { FirstValidation, StoredOperation } from './operations.js'
 
 /** The state of an operation when a transaction of admissions ends. */
 export type DisplacedState = {
@@ -89,14 +89,23 @@ type PutOperation = {
 /** The columns that the hash of an operation covers: one that comes back has the same. */
 const hashed = new Set(['hash', 'entry_point', 'sender', 'nonce', 'paymaster', 'prefund'])
 
+/** The columns by the names of members, which are few. */
+const columns = new Map<string, string>()
+
+function columnOf(member: string): string {
+  const known = columns.get(member)
+  if (known !== undefined) return known
+  const column = snakeCased(member)
+  columns.set(member, column)
+  return column
+}
+
 /** The columns of a new operation that are no documents: a member of `entry` is the column of its name. */
 function columnsOf({ entry, standing }: PutOperation): Readonly<Record<string, unknown>> {
   const { chainId: _, bid: __, firstValidation: ___, operation, ...members } = entry
   const { maxFeePerGas, maxPriorityFeePerGas } = bidOf(entry)
   return {
-    ...Object.fromEntries(
-      Object.entries(members).map(([name, value]) => [snakeCased(name), value]),
-    ),
+    ...Object.fromEntries(Object.entries(members).map(([name, value]) => [columnOf(name), value])),
     sender: operation.sender,
     nonce: operation.nonce,
     paymaster: operation.paymaster,
@@ -118,22 +127,22 @@ function rowOf(put: PutOperation): string {
 /**
  * Stores new operations in their states, and the bounds of what is live now, in one statement.
  * An operation that was dropped or replaced before comes back, but keeps the count of bundles that
- * failed with it. All have the same members.
+ * failed with it. All have the same members. Returns the times of those that were stored, by their hash.
  */
 export async function putOperations(
   trx: TransactionExecutor,
   chainId: number,
   puts: readonly PutOperation[],
   bounds: ReadonlyMap<string, bigint>,
-): Promise<void> {
+): Promise<ReadonlyMap<Hex, Date>> {
   const [first] = puts
-  if (first === undefined) return
+  if (first === undefined) return new Map()
   const names = [...Object.keys(columnsOf(first)), 'operation', 'first_validation']
   const columns = sql.raw(names.join(', '))
   const renewed = names.filter((name) => !hashed.has(name))
   const renewal = sql.raw(renewed.map((name) => `${name} = excluded.${name}`).join(', '))
   const limits = [...bounds].map(([scope, bound]) => ({ scope, bound: String(bound) }))
-  await sql`with bounds as (
+  const { rows } = await sql<{ readonly hash: Hex; readonly received_at: Date }>`with bounds as (
       insert into pool_bounds (chain_id, scope, bound)
       select ${chainId}, scope, bound
       from jsonb_to_recordset(${JSON.stringify(limits)}::jsonb) as b(scope text, bound numeric)
@@ -144,7 +153,36 @@ export async function putOperations(
     from jsonb_populate_recordset(null::operations, ${`[${puts.map(rowOf).join()}]`}::jsonb)
     on conflict (chain_id, hash) do update set ${renewal}, bundle_id = null,
       cancel_requested_at = null, received_at = now(), updated_at = now()
-      where operations.state in ('dropped', 'replaced')`.execute(trx)
+      where operations.state in ('dropped', 'replaced')
+    returning hash, received_at`.execute(trx)
+  return new Map(rows.map(({ hash, received_at }) => [hash, received_at]))
+}
+
+/** What `putOperations` stored of an operation that is pooled now and in no bundle that failed. */
+export function pooledOperation(entry: NewOperation, receivedAt: Date): StoredOperation {
+  const { hash, entryPoint, appId, operation, validUntil, validUntilBlock, factory } = entry
+  const { seenBlock, mostCharged, sharedBy, firstValidation } = entry
+  const { maxFeePerGas, maxPriorityFeePerGas } = bidOf(entry)
+  return {
+    hash,
+    entryPoint,
+    appId,
+    operation,
+    bid: { maxFeePerGas, maxPriorityFeePerGas },
+    state: 'pooled',
+    reasonCode: null,
+    reason: null,
+    attempts: 0,
+    bundleId: null,
+    receivedAt,
+    validUntil,
+    validUntilBlock,
+    factory,
+    seenBlock,
+    mostCharged,
+    sharedBy,
+    firstValidation,
+  }
 }
 
 /** A new operation of which only its app and its own members are known. */
