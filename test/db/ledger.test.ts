@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
 import { type Address, type Hex, zeroAddress } from 'viem'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { BudgetUnit } from '../../src/base/vocabulary.js'
@@ -246,7 +247,8 @@ describe('time', () => {
     expect(await states()).toEqual(['open 0'])
     await reach(6n, now + 301)
     expect([await states(), await books()]).toEqual([['expired 0'], [100n, 0n]])
-    expect(await hasOpenReservations(database(), chainId)).toBe(false)
+    const { rows } = await sql`select ${hasOpenReservations(chainId)} as open`.execute(database())
+    expect(rows).toEqual([{ open: false }])
     await reach(15n, now + 302)
     expect(await books()).toEqual([100n, 0n])
     await reach(16n, now + 303)

@@ -215,12 +215,10 @@ export async function hashesToSettle(
  * Is any operation pooled, in an open bundle, or dropped within the last ten minutes? Somebody may still
  * include a dropped one, or have included it in a block that its drop did not know.
  */
-export async function mayBeIncluded(db: Database, chainId: number): Promise<boolean> {
-  const { rows } = await sql<{ found: boolean }>`select
-    exists (select from operations
+export function mayBeIncluded(chainId: number) {
+  return sql<boolean>`(exists (select from operations
       where chain_id = ${chainId} and state in ('pooled', 'bundled'))
     or exists (select from operations
       where chain_id = ${chainId} and state = 'dropped'
-        and updated_at > now() - interval '10 minutes') as found`.execute(db)
-  return rows[0]?.found === true
+        and updated_at > now() - interval '10 minutes'))`
 }

@@ -54,6 +54,12 @@ export type OwedSurplus = {
   readonly names: readonly Hex[]
 }
 
+/** Is a sum owed to a tank by bundles up to the block `final` that is not being returned? */
+export function owesSurplus(chainId: number, final: bigint) {
+  return sql<boolean>`exists (select from surpluses
+    where chain_id = ${chainId} and block_number <= ${final} and bundle_id is null)`
+}
+
 /**
  * The largest sum that is owed to a tank by bundles up to the block `final` and is not being returned. A tank has few rows:
  * they are returned when they are worth a transaction.

@@ -16,6 +16,7 @@ import { type ExecutorState, readExecutorStates } from '../executorStatus.js'
 import { assessBundle } from '../fees/assessBundle.js'
 import { resubmissionFees, takeoverFees } from '../fees/bundleFees.js'
 import { ceilingWait, executorFees, isUnderCeiling } from '../feeCeiling.js'
+import type { DueWork } from '../outbox/dueWork.js'
 import {
   type OpenBundle,
   type OpenView,
@@ -37,6 +38,8 @@ import { type Lane, newestAttempt, planLane } from './lanes.js'
 /** Our accounts and bundles, as the chain has them at one head. */
 export type ChainView = OpenView & {
   readonly head: Head
+  /** What the database held to be done when the head came. */
+  readonly due: DueWork
   readonly states: ReadonlyMap<Address, ExecutorState>
 }
 
@@ -60,13 +63,21 @@ export async function lanesOf(
 }
 
 /** The state that the index has reached at `head`, to be read before the index goes on. */
-export async function viewChain(context: BundlingContext, head: Head): Promise<ChainView> {
+export async function viewChain(
+  context: BundlingContext,
+  head: Head,
+  due: DueWork,
+): Promise<ChainView> {
   const { database, definition, node, signers, treasury } = context
-  const { open, newest } = await viewOpen(database, definition.chainId)
+  const { newestBundle, hasOpenBundles } = due
+  // A bundle that was signed since has a higher id.
+  const { open, newest } = hasOpenBundles
+    ? await viewOpen(database, definition.chainId)
+    : { open: [], newest: newestBundle }
   const ours = [...signers, ...(treasury ? [treasury] : [])].map(({ address }) => address)
   const addresses = [...new Set([...ours, ...open.map(({ executor }) => executor)])]
   const states = await readExecutorStates(node, head, addresses)
-  return { head, states, open, newest }
+  return { head, due, states, open, newest }
 }
 
 /**

@@ -28,12 +28,15 @@ export async function indexChain(
   head: Head,
 ): Promise<ChainView | undefined> {
   const { database, definition, node, logger } = context
-  if (!(await indexBlocks(context, head))) return undefined
-  const view = await viewChain(context, head)
-  const last = await bundlingHorizon(node, head, definition)
-  const expired = await dropExpired(database, definition.chainId, last, definition.maxPoolAge)
-  if (expired.length > 0) logger.warn({ ops: expired }, 'operations expired in the pool')
-  await decayReputations(database, definition.chainId)
+  const due = await indexBlocks(context, head)
+  if (due === undefined) return undefined
+  const view = await viewChain(context, head, due)
+  if (due.expiresPooled) {
+    const last = await bundlingHorizon(node, head, definition)
+    const expired = await dropExpired(database, definition.chainId, last, definition.maxPoolAge)
+    logger.warn({ ops: expired }, 'operations expired in the pool')
+  }
+  if (due.reputationsLag) await decayReputations(database, definition.chainId)
   return view
 }
 
@@ -51,7 +54,7 @@ export async function keepLanes(context: BundlingContext, followed: Followed): P
   if (followed.wait !== undefined) return
   await fillGaps(context, followed)
   await refillExecutors(context, followed)
-  await returnSurpluses(context, followed)
+  if (followed.due.owesSurplus) await returnSurpluses(context, followed)
 }
 
 /**

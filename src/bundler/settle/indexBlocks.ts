@@ -1,16 +1,17 @@
 import type { Hex } from 'viem'
 import { faultPoint } from '../../base/faults.js'
+import { bundlingHorizon } from '../../chain/comingBlock.js'
 import type { Head } from '../../chain/head.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
 import { NodeUnavailableError } from '../../chain/nodeErrors.js'
 import { canonicalBlocks, getTransactionReceipts } from '../../chain/nodeReads.js'
 import type { TransactionReceipt } from '../../chain/transactionReceipt.js'
 import type { Log } from '../../erc4337/entryPoint.js'
-import { hasOpenReservations } from '../../paymaster/ledger/reservations.js'
 import { banForFailures } from '../assemble/failures.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import { readDataFees } from '../dataFees.js'
 import { openBundles } from '../outbox/bundles.js'
+import { type DueWork, readDueWork } from '../outbox/dueWork.js'
 import {
   type ChainBlock,
   forgetChain,
@@ -18,55 +19,74 @@ import {
   putBlock,
   rollBack,
 } from '../outbox/chainBlocks.js'
-import { hashesToSettle, mayBeIncluded, type SeenInclusion } from '../outbox/inclusions.js'
+import { hashesToSettle, type SeenInclusion } from '../outbox/inclusions.js'
 import { type Culprit, findCulprit } from './findCulprit.js'
 import { findLosses } from './findLosses.js'
-import { lookForExpired, noReceipt, readEvents } from './readEvents.js'
+import { lookForExpired, noneLooked, noReceipt, readEvents } from './readEvents.js'
 import { settleReceipts } from './settleReceipts.js'
 
 /**
  * Brings the index of inclusions to `head`: undoes what a reorg took back, then settles every
  * transaction that includes operations of ours, from our bundles' receipts and from the EntryPoints'
  * own events, in steps of `logRange` blocks. Each step is one transaction together with the block that
- * it reaches, so a crash repeats a step but never loses or doubles one. Returns whether the index has
- * reached `head`: not when the node lags behind it or the chain changed while it was read.
+ * it reaches, so a crash repeats a step but never loses or doubles one. Returns what else is due at `head`; undefined when
+ * the index has not reached it: when the node lags behind it or the chain changed while it was read.
  */
-export async function indexBlocks(context: BundlingContext, head: Head): Promise<boolean> {
+export async function indexBlocks(
+  context: BundlingContext,
+  head: Head,
+): Promise<DueWork | undefined> {
   const { definition, database, node, logger, metrics } = context
   const { chainId, logRange } = definition
-  const indexed = await indexedBlocks(database, chainId)
-  if (indexed.length === 0) return beginIndex(context, head)
-  const fork = await findForkPoint(node, indexed, head, definition)
-  if (fork.kind === 'behind') return indexed[0]?.hash === head.hash
+  let due = await dueAt(context, head)
+  const { newestBlock: newest } = due
+  if (newest === undefined) {
+    await beginIndex(context, head)
+    return due
+  }
+  const fork = await findForkPoint(context, newest, head)
+  if (fork.kind === 'behind') return newest.hash === head.hash ? due : undefined
   if (fork.kind === 'reset') {
     logger.warn({ head: head.number }, 'the chain was reset: its open bundles are abandoned')
     await database.transaction().execute((trx) => forgetChain(trx, chainId))
-    return beginIndex(context, head)
+    await beginIndex(context, head)
+    return dueAt(context, head)
   }
   if (fork.kind === 'reorg') {
     const hashes = await database.transaction().execute((trx) => rollBack(trx, chainId, fork.after))
-    const depth = Number((indexed[0]?.number ?? fork.after) - fork.after)
+    const depth = Number(newest.number - fork.after)
     metrics.observe('purser_reorg_depth_blocks', {}, depth)
     logger.warn(
       { fork: fork.after, head: head.number, ops: hashes },
       'reorg: inclusions were undone',
     )
     faultPoint('reorg:undone')
+    due = await dueAt(context, head)
   }
   for (let from = fork.after + 1n; from <= head.number; from += BigInt(logRange)) {
     faultPoint('index:catching-up')
     const last = from + BigInt(logRange) - 1n
     const to = last < head.number ? (await canonicalBlocks(node, [last])).get(last) : head
-    if (!to || !(await indexRange(context, from, to, head))) return false
+    if (!to || !(await indexRange(context, due, { from, to, head }))) return undefined
   }
-  return true
+  return due
+}
+
+async function dueAt(
+  { definition, database, node }: BundlingContext,
+  head: Head,
+): Promise<DueWork> {
+  const { chainId, finalityDepth, maxPoolAge } = definition
+  const final = head.number - BigInt(finalityDepth)
+  const last = await bundlingHorizon(node, head, definition)
+  return readDueWork(database, chainId, { head, final, last, maxPoolAge })
 }
 
 /** Starts the index at `head`; older blocks only tell which chain it is and where it may fork. */
 async function beginIndex(
   { definition, database, node }: BundlingContext,
   head: Head,
-): Promise<boolean> {
+): Promise<void> {
   const { chainId, finalityDepth } = definition
   const anchor = head.number - BigInt(finalityDepth)
   const numbers = anchor > 0n ? [0n, anchor] : [0n]
@@ -75,21 +95,22 @@ async function beginIndex(
     for (const block of [...older.values(), head]) await putBlock(trx, chainId, block, 0n)
   })
   faultPoint('index:began')
-  return true
 }
+
+/** Blocks to settle, of the chain at `head`. */
+type Range = { readonly from: bigint; readonly to: Head; readonly head: Head }
 
 /** Settles one range of blocks. False when the chain changed while it was read; the next head repeats it. */
 async function indexRange(
   context: BundlingContext,
-  from: bigint,
-  to: Head,
-  head: Head,
+  due: DueWork,
+  { from, to, head }: Range,
 ): Promise<boolean> {
   const { definition, database, node } = context
   const { chainId, finalityDepth } = definition
   const final = to.number - BigInt(finalityDepth)
-  const looked = await lookForExpired(context, final, head)
-  const receipts = await readReceipts(context, from, to, head, looked.events)
+  const looked = due.endsReservations ? await lookForExpired(context, final, head) : noneLooked
+  const receipts = await readReceipts(context, due, { from, to, head }, looked.events)
   if (receipts === undefined) return false
   const numbers = new Set(receipts.map(({ blockNumber }) => blockNumber))
   numbers.delete(to.number)
@@ -104,12 +125,10 @@ async function indexRange(
   const settles = receipts.length > 0
   if (settles) faultPoint('receipts:read')
   await database.transaction().execute(async (trx) => {
-    const progress = {
-      number: to.number,
-      timestamp: to.timestamp,
-      final,
-      looked: looked.ids,
-    }
+    const { number, timestamp } = to
+    const progress = due.endsReservations
+      ? { number, timestamp, final, looked: looked.ids }
+      : undefined
     const found = { culprits, losses, dataFees }
     await putBlock(trx, chainId, to, final)
     await settleReceipts(trx, context, receipts, canonical, progress, found)
@@ -142,19 +161,14 @@ async function findCulprits(
  */
 async function readReceipts(
   context: BundlingContext,
-  from: bigint,
-  to: Head,
-  head: Head,
+  { hasOpenBundles, awaitsInclusion }: DueWork,
+  { from, to, head }: Range,
   missed: readonly Log[],
 ): Promise<readonly TransactionReceipt[] | undefined> {
   const { definition, database, node } = context
   const { chainId } = definition
-  const bundles = await openBundles(database, chainId)
-  const awaited =
-    bundles.length > 0 ||
-    (await mayBeIncluded(database, chainId)) ||
-    (await hasOpenReservations(database, chainId))
-  if (!awaited && missed.length === 0) return []
+  if (!hasOpenBundles && !awaitsInclusion && missed.length === 0) return []
+  const bundles = hasOpenBundles ? await openBundles(database, chainId) : []
   const attempts = bundles.flatMap((bundle) => bundle.attempts.map(({ hash }) => hash))
   const [bundleReceipts, read] = await Promise.all([
     getTransactionReceipts(node, attempts),
@@ -204,16 +218,16 @@ type ForkPoint =
  * just below the oldest: older blocks are final.
  */
 async function findForkPoint(
-  node: NodeClient,
-  indexed: readonly ChainBlock[],
+  { definition, database, node }: BundlingContext,
+  newest: ChainBlock,
   head: Head,
-  { finalityDepth, restarts }: BundlingContext['definition'],
 ): Promise<ForkPoint> {
-  const newest = indexed[0]
-  if (!newest || newest.hash === head.hash) return { kind: 'behind' }
+  const { chainId, finalityDepth, restarts } = definition
+  if (newest.hash === head.hash) return { kind: 'behind' }
   if (head.number === newest.number + 1n && head.parentHash === newest.hash) {
     return { kind: 'grew', after: newest.number }
   }
+  const indexed = await indexedBlocks(database, chainId)
   const reachable = indexed.filter(({ number }) => number <= head.number)
   const current = await canonicalBlocks(
     node,
@@ -226,7 +240,7 @@ async function findForkPoint(
   }
 
   const common = reachable.find(({ number, hash }) => current.get(number)?.hash === hash)
-  if (common === newest) return { kind: 'grew', after: newest.number }
+  if (common?.number === newest.number) return { kind: 'grew', after: newest.number }
   if (common && common.number > 0n) {
     const lags = common === reachable[0] && !(restarts && (await isGone(node, newest)))
     return lags ? { kind: 'behind' } : { kind: 'reorg', after: common.number }

@@ -90,6 +90,8 @@ const CLOCK_TOLERANCE = 900
 /** Expired reservations and the events of operations that took their nonces, if such were found. */
 type Looked = { readonly ids: readonly bigint[]; readonly events: readonly Log[] }
 
+export const noneLooked: Looked = { ids: [], events: [] }
+
 /**
  * Asks the chain once more, before the expired reservations up to block `final` are released at no
  * cost, whether an operation took their nonces: an answer to the index may have lacked an event.
@@ -103,7 +105,7 @@ export async function lookForExpired(
 ): Promise<Looked> {
   const { database, node, definition } = context
   const expired = await expiredReservations(database, definition.chainId, final, MAX_LOOKS)
-  if (expired.length === 0) return { ids: [], events: [] }
+  if (expired.length === 0) return noneLooked
   const next = await readNonces(node, expired, head.number)
   const used = expired.filter(({ nonce }, i) => (next[i] ?? 0n) > nonce)
   const events: Log[] = []

@@ -176,6 +176,23 @@ export async function dropOperations(
   })
 }
 
+/** The last block in which a pooled operation has to be valid. */
+type LastBlock = { readonly number: bigint; readonly timestamp: number }
+
+function expiry(chainId: number, last: LastBlock, maxAge: number) {
+  const isLate = sql`valid_until > 0 and valid_until < ${last.timestamp}::bigint`
+  const isLateBlock = sql`valid_until_block > 0 and valid_until_block < ${last.number}::bigint`
+  const hasEnded = sql`(${isLate} or ${isLateBlock})`
+  const isExpired = sql`chain_id = ${chainId} and state = 'pooled'
+    and (${hasEnded} or received_at < now() - make_interval(secs => ${maxAge}::float8))`
+  return { isLate, isLateBlock, hasEnded, isExpired }
+}
+
+/** Is there an operation that `dropExpired` drops? */
+export function expiresPooled(chainId: number, last: LastBlock, maxAge: number) {
+  return sql<boolean>`exists (select from operations where ${expiry(chainId, last, maxAge).isExpired})`
+}
+
 /**
  * Drops pooled operations whose validity ends before the block `last` or that have been pooled for more than
  * `maxAge` seconds, and the operations that wait behind them.
@@ -183,16 +200,10 @@ export async function dropOperations(
 export async function dropExpired(
   db: Database,
   chainId: number,
-  last: { readonly number: bigint; readonly timestamp: number },
+  last: LastBlock,
   maxAge: number,
 ): Promise<Hex[]> {
-  const isLate = sql`valid_until > 0 and valid_until < ${last.timestamp}::bigint`
-  const isLateBlock = sql`valid_until_block > 0 and valid_until_block < ${last.number}::bigint`
-  const hasEnded = sql`(${isLate} or ${isLateBlock})`
-  const isExpired = sql`chain_id = ${chainId} and state = 'pooled'
-    and (${hasEnded} or received_at < now() - make_interval(secs => ${maxAge}::float8))`
-  const { rows: found } = await sql`select from operations where ${isExpired} limit 1`.execute(db)
-  if (found.length === 0) return []
+  const { isLate, isLateBlock, hasEnded, isExpired } = expiry(chainId, last, maxAge)
   return inTransaction(db, async (trx) => {
     const { rows } = await sql<{ hash: Hex }>`
       update operations set state = 'dropped', updated_at = now(),

@@ -212,18 +212,27 @@ export async function readReputations(
   }))
 }
 
+function isBehind(chainId: number) {
+  return sql`chain_id = ${chainId} and hour < floor(extract(epoch from now()) / 3600)`
+}
+
+/** Is there a counter that `decayReputations` lowers? */
+export function reputationsLag(chainId: number) {
+  return sql<boolean>`exists (select from reputations where ${isBehind(chainId)})`
+}
+
 /**
  * Takes a 24th from every counter for each hour that has passed by the database's clock since the
  * last call, in whatever process that was; entities whose counters are 0 are forgotten.
  */
 export async function decayReputations(db: Database, chainId: number): Promise<void> {
-  const isBehind = sql`chain_id = ${chainId} and hour < floor(extract(epoch from now()) / 3600)`
   for (;;) {
-    const { rows } = await sql`select from reputations where ${isBehind} limit 1`.execute(db)
+    const { rows } = await sql`select from reputations
+      where ${isBehind(chainId)} limit 1`.execute(db)
     if (rows.length === 0) return
     await sql`update reputations set hour = hour + 1,
         ops_seen = ops_seen * 23 / 24, ops_included = ops_included * 23 / 24
-      where ${isBehind}`.execute(db)
+      where ${isBehind(chainId)}`.execute(db)
     await sql`delete from reputations
       where chain_id = ${chainId} and ops_seen = 0 and ops_included = 0`.execute(db)
   }

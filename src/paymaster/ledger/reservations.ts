@@ -101,15 +101,19 @@ export async function isReserved(
 }
 
 /** Can any operation that we sponsored still be included on the chain? */
-export async function hasOpenReservations(db: Database, chainId: number): Promise<boolean> {
-  const row = await db
-    .selectFrom('reservations')
-    .select('id')
-    .where('chain_id', '=', BigInt(chainId))
-    .where(sql<boolean>`state = 'open'`)
-    .limit(1)
-    .executeTakeFirst()
-  return row !== undefined
+export function hasOpenReservations(chainId: number) {
+  return sql<boolean>`exists (select from reservations where chain_id = ${chainId} and state = 'open')`
+}
+
+/** Has a reservation expired at a block of this time (Unix seconds), or become final at the block `final`? */
+export function endsReservations(
+  chainId: number,
+  { timestamp, final }: { readonly timestamp: number; readonly final: bigint },
+) {
+  return sql<boolean>`(exists (select from reservations
+      where chain_id = ${chainId} and state = 'open' and valid_until < ${timestamp}::bigint)
+    or exists (select from reservations where chain_id = ${chainId}
+      and block_number <= ${final} and state in ('included', 'expired')))`
 }
 
 /** A reservation whose time has passed, for which no inclusion is known. */
