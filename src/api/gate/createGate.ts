@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import ipaddr from 'ipaddr.js'
 import { RateLimitError } from '../../base/errors/limitErrors.js'
 import { Lru } from '../../base/lru.js'
-import { type Requester, workFor } from '../../base/requester.js'
+import type { Requester } from '../../base/requester.js'
 import { type MethodName, methods } from '../methods/methodList.js'
 import { createTokenBuckets, type Rate } from './tokenBuckets.js'
 
@@ -34,9 +34,14 @@ export type Gate = {
   credentialWasRight(credential: string): void
   /**
    * Runs a simulation for the key unless too many are under way; takes a unit of the key for each
-   * millisecond of a thread beyond the method's cost. Throws RateLimitError, also from a heavy run.
+   * millisecond of a thread beyond the method's cost, of what works for the requester that `run` is given.
+   * Throws RateLimitError, also from a heavy run.
    */
-  simulate<Result>(keyId: string, method: MethodName, run: () => Promise<Result>): Promise<Result>
+  simulate<Result>(
+    keyId: string,
+    method: MethodName,
+    run: (requester: Requester) => Promise<Result>,
+  ): Promise<Result>
   /** Takes a place among those who wait; the function gives it back, once. Throws RateLimitError. */
   wait(keyId: string): () => void
 }
@@ -100,7 +105,7 @@ export function createGate(limits: GateLimits): Gate {
       runningInAll += 1
       const { requester, end } = createRequester(keyId, ofKey)
       try {
-        return await workFor(requester, run)
+        return await run(requester)
       } finally {
         runningInAll -= 1
         ofKey.count -= 1

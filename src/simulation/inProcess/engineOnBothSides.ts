@@ -1,19 +1,16 @@
 import { greatest, smallest } from '../../base/bigints.js'
 import type { StateProvider } from '../../chain/stateProvider.js'
 import type { Engine, GasMeasurement, Inspecting } from '../engine.js'
-import type { Simulations } from '../simulations.js'
+import type { RunParty } from '../simulations.js'
 import { createEngineOn, createInProcessEngine } from './inProcessEngine.js'
 
 /**
  * Our EVM by the rules of now, and while a fork is near by those as well: an operation must be valid on both sides, and
  * its limits are enough for both.
  */
-export function engineOnBothSides(
-  state: StateProvider,
-  simulations: Simulations,
-): Engine & Inspecting {
-  const now = createInProcessEngine({ state, simulations })
-  const then = createEngineOn(state.withComingRules, simulations)
+export function engineOnBothSides(state: StateProvider, party: RunParty): Engine & Inspecting {
+  const now = createInProcessEngine({ ...party, state })
+  const then = createEngineOn(state.withComingRules, party)
   return {
     execute: now.execute,
     inspect: now.inspect,
