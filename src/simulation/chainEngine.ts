@@ -121,7 +121,7 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
 
   return {
     by,
-    // What was recalled is run again for nobody who asks: the service checks itself.
+    // A recalled validation that is run again is our own sample.
     ...knownOn(state, { ...context, engine: by(undefined), isTrusted }),
     forks: () => state?.forks() ?? ['osaka'],
     coming: () => state?.rules().next,
@@ -157,9 +157,9 @@ function engineBy(
   function validatorsOf(entryPoint: EntryPoint): Validator[] {
     const validators: Validator[] = []
     if (choice !== 'node' && trustedState(entryPoint))
-      validators.push({ ...ownEvm(entryPoint), by: 'inProcess' })
+      validators.push({ validate: ownEvm(entryPoint).validate, by: 'inProcess' })
     if (choice === 'inProcess') return validators
-    validators.push({ ...fallback, by: fallbackBy })
+    validators.push({ validate: fallback.validate, by: fallbackBy })
     return validators
   }
 

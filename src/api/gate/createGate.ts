@@ -33,9 +33,9 @@ export type Gate = {
   credentialWasWrong(ip: string): void
   credentialWasRight(credential: string): void
   /**
-   * Runs a simulation for the key unless too many are under way; takes a unit of the key for each
-   * millisecond of a thread beyond the method's cost, of what works for the requester that `run` is given.
-   * Throws RateLimitError, also from a heavy run.
+   * Runs a simulation for the key unless too many are under way. Work for the requester that `run` gets
+   * takes a unit of the key for each millisecond of a thread beyond the method's cost. Throws
+   * RateLimitError, also from a heavy run.
    */
   simulate<Result>(
     keyId: string,

@@ -28,7 +28,7 @@ export type MethodContext = {
   /** The app whose key is in the path. */
   readonly appId: string
   readonly keyId: string
-  /** The party for which operations are run: the caller in methods that simulate, else nobody but the service. */
+  /** The caller as a party that operations are run for; undefined in methods that do not simulate. */
   readonly requester: Requester | undefined
   readonly clientVersion: string
   readonly sponsorOf: Services['sponsorOf']

@@ -9,8 +9,9 @@ import { createEngineOn, createInProcessEngine } from './inProcessEngine.js'
  * its limits are enough for both.
  */
 export function engineOnBothSides(state: StateProvider, party: RunParty): Engine & Inspecting {
-  const now = createInProcessEngine({ ...party, state })
-  const then = createEngineOn(state.withComingRules, party)
+  const { simulations, requester } = party
+  const now = createInProcessEngine({ state, simulations, requester })
+  const then = () => createEngineOn(state.withComingRules, party)
   return {
     execute: now.execute,
     inspect: now.inspect,
@@ -18,7 +19,7 @@ export function engineOnBothSides(state: StateProvider, party: RunParty): Engine
     async validate(...request) {
       const result = await now.validate(...request)
       if (!result.ok || state.forks().length === 1) return result
-      const later = await then.validate(...request)
+      const later = await then().validate(...request)
       if (!later.ok) return later
       const used = greatest(
         result.validation.verificationGasUsed,
@@ -29,7 +30,7 @@ export function engineOnBothSides(state: StateProvider, party: RunParty): Engine
     async measure(...request) {
       const result = await now.measure(...request)
       if (result.outcome !== 'measured' || state.forks().length === 1) return result
-      const later = await then.measure(...request)
+      const later = await then().measure(...request)
       if (later.outcome !== 'measured') return later
       return { outcome: 'measured', gas: enoughForBoth(result.gas, later.gas) }
     },

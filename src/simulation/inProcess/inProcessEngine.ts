@@ -34,28 +34,29 @@ type InProcessContext = RunParty & { readonly state: StateProvider }
  * An apparent refusal is checked once more on the newest state: the client that sent the operation may
  * have seen a block that we have not.
  */
-export function createInProcessEngine({ state, ...party }: InProcessContext): Engine & Inspecting {
-  const known = createEngineOn(state.withState, party)
-  const newest = createEngineOn(state.withNewestState, party)
+export function createInProcessEngine(context: InProcessContext): Engine & Inspecting {
+  const { state } = context
+  const known = createEngineOn(state.withState, context)
+  const newest = () => createEngineOn(state.withNewestState, context)
   return {
     async validate(...request) {
       const result = await known.validate(...request)
       if (result.ok && !signatureFailed(result.validation)) return result
-      return newest.validate(...request)
+      return newest().validate(...request)
     },
     async execute(...request) {
       const result = await known.execute(...request)
-      return result.ok && result.success ? result : newest.execute(...request)
+      return result.ok && result.success ? result : newest().execute(...request)
     },
     async measure(...request) {
       const result = await known.measure(...request)
-      return result.outcome === 'measured' ? result : newest.measure(...request)
+      return result.outcome === 'measured' ? result : newest().measure(...request)
     },
     async inspect(...request) {
       const result = await known.inspect(...request)
-      return result.ok && result.success ? result : newest.inspect(...request)
+      return result.ok && result.success ? result : newest().inspect(...request)
     },
-    witness: newest.witness,
+    witness: (...request) => newest().witness(...request),
   }
 }
 
@@ -68,7 +69,7 @@ function signatureFailed(validation: Validation): boolean {
 /** An engine on the state that `withState` provides, without a second check of refusals. */
 export function createEngineOn(withState: WithState, party: RunParty): Engine & Inspecting {
   const { simulations, requester } = party
-  const context = { ...party, withState }
+  const context = { withState, simulations, requester }
   return {
     async validate(entryPoint, op, override) {
       const task = { kind: 'run', op, extent: 'validation', wantsRecord: true } as const
