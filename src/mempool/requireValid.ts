@@ -31,19 +31,14 @@ import { widestOperation } from '../gas/placeholder.js'
 import { bundleCharges, bundleTip, preVerificationGas } from '../gas/preVerificationGas.js'
 import { differenceFromSigned } from '../paymaster/ledger/signedLimits.js'
 import { requireAuthorizationApplies } from '../simulation/authorization.js'
+import type { PartyEngine } from '../simulation/chainEngine.js'
 import {
   checkRules,
   type RuleCheck,
   type RuleSettings,
   requireRules,
 } from '../simulation/checkRules.js'
-import type {
-  Engine,
-  Observed,
-  StateOverride,
-  Validation,
-  ValidationResult,
-} from '../simulation/engine.js'
+import type { Observed, StateOverride, Validation, ValidationResult } from '../simulation/engine.js'
 import {
   describeSilent,
   isSilent,
@@ -75,7 +70,7 @@ export type ValidOperation = Awaited<ReturnType<typeof requireValid>>
 type Rules = { readonly rules: RuleSettings }
 
 /** The engine in it works for the party whose request it is. */
-type RuledContext = Omit<MempoolContext, 'engine'> & Rules & { readonly engine: Engine }
+type RuledContext = Omit<MempoolContext, 'engine'> & Rules & { readonly engine: PartyEngine }
 
 /** The facts of an operation that the chain and the rules accept; throws its refusal. */
 export async function requireValid(

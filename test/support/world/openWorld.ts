@@ -166,6 +166,7 @@ export async function openWorld(database: Database, settings: WorldSettings = {}
     receipts: createReceiptMemory(database, chainId),
   }
   const appId = await createApp(database)
+  const asker = { appId, requester: undefined }
   const at = versionsOn({
     ...node,
     tester,
@@ -206,15 +207,11 @@ export async function openWorld(database: Database, settings: WorldSettings = {}
     /** @param entryPoint v0.6 unless another one is given */
     async admit(op: Operation, entryPoint: EntryPoint = entryPoints[0]!): Promise<Hex> {
       await heads.refresh()
-      return services.admit(own(entryPoint), op, {
-        appId,
-        requester: undefined,
-        simulateExecution: false,
-      })
+      return services.admit(own(entryPoint), op, { ...asker, simulateExecution: false })
     },
     async estimate(entryPoint: EntryPoint, draft: Draft): Promise<GasEstimate> {
       await heads.refresh()
-      return services.estimate(own(entryPoint), draft, { appId, requester: undefined })
+      return services.estimate(own(entryPoint), draft, asker)
     },
     /** The decision, and the operation with what the tank's signer signs, at the newest head. */
     async sponsor(request: SponsorshipRequest): Promise<SponsorshipResult> {
