@@ -1,4 +1,5 @@
 import type { Address, Hex } from 'viem'
+import type { Requester } from '../base/requester.js'
 import type { DebugBundler } from '../bundler/createDebugBundler.js'
 import type { OperationNews } from '../bundler/operationNews.js'
 import type {
@@ -13,7 +14,7 @@ import type { EntryPoint } from '../erc4337/entryPoint.js'
 import type { Operation } from '../erc4337/operation.js'
 import type { ChargedOperation, Waterfall } from '../gas/waterfall.js'
 import type { Mempool } from '../mempool/createMempool.js'
-import type { AppFees } from '../paymaster/appFees.js'
+import type { AppEstimateOptions, AppFees } from '../paymaster/appFees.js'
 import type { TokenPaymaster } from '../paymaster/createTokenPaymaster.js'
 import type { TokenPrice } from '../paymaster/prices/createPrices.js'
 import type { Sponsor } from '../paymaster/sponsor.js'
@@ -52,9 +53,17 @@ export type ChainServices = AppFees &
     /** See `neededCallGas`; of an operation in the block that included it. Throws CannotSimulateError. */
     neededGas(included: IncludedCall): Promise<bigint | undefined>
     /** See `explainCharge`. */
-    waterfall(entryPoint: EntryPoint, charged: ChargedOperation): Promise<Waterfall>
+    waterfall(
+      entryPoint: EntryPoint,
+      charged: ChargedOperation,
+      requester: Requester | undefined,
+    ): Promise<Waterfall>
     /** See `simulateAssets`; limits that the draft lacks are those of an estimate for the app. */
-    assets(entryPoint: EntryPoint, draft: Draft, appId: string): Promise<SimulatedAssets>
+    assets(
+      entryPoint: EntryPoint,
+      draft: Draft,
+      asker: Pick<AppEstimateOptions, 'appId' | 'requester'>,
+    ): Promise<SimulatedAssets>
     balanceChanges(holder: Address, assets: SimulatedAssets): Promise<readonly BalanceChange[]>
     readonly witnesses: Witnesses
     /** The time of the newest block that no reorganisation undoes and that the ledger knows; undefined = none yet. */
@@ -76,6 +85,8 @@ export type IncludedCall = {
   readonly entryPoint: EntryPoint
   readonly operation: Operation
   readonly blockHash: Hex
+  /** The party for which it is run again; undefined = the service itself. */
+  readonly requester: Requester | undefined
 }
 
 /** An accepted operation, whatever became of it. */
@@ -87,11 +98,13 @@ export type ReplayableOperation = {
   /** The block that includes it. */
   readonly blockHash: Hex | undefined
   readonly isPending: boolean
+  /** The party for which it is run again; undefined = the service itself. */
+  readonly requester: Requester | undefined
 }
 
 /** What repeats runs of which nothing was kept. All throw CannotSimulateError. */
 export type Witnesses = {
-  /** Of a bundle's transaction, ours or somebody else's; undefined where our EVM does not repeat it. */
+  /** Of a bundle's transaction, ours or somebody else's; undefined where our EVM does not repeat it. For `replays`. */
   mined(transactionHash: Hex): Promise<WitnessedRun | undefined>
   /** Of an operation alone: before the block that includes it, else on the newest one. */
   alone(operation: ReplayableOperation): Promise<WitnessedRun>

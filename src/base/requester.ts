@@ -1,5 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
-
 /** The party for whose request the process works. Parties of the same name share what a party may take. */
 export type Requester = {
   readonly name: string
@@ -20,21 +18,4 @@ export const replays: Requester = {
   spent: 0,
   spend() {},
   beginHeavyWork() {},
-}
-
-const requesters = new AsyncLocalStorage<Requester | undefined>()
-
-/** The party for which the caller works; undefined = the service itself. */
-export function currentRequester(): Requester | undefined {
-  return requesters.getStore()
-}
-
-/** Runs `work`, and all that it waits for, for `requester`. */
-export function workFor<Result>(requester: Requester, work: () => Result): Result {
-  return requesters.run(requester, work)
-}
-
-/** Runs `work` for the service itself, whichever request caused it. */
-export function workForItself<Result>(work: () => Result): Result {
-  return requesters.run(undefined, work)
 }

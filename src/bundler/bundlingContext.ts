@@ -8,7 +8,7 @@ import type { TransactionReceipt } from '../chain/transactionReceipt.js'
 import type { Database } from '../db/database.js'
 import type { EntryPoint } from '../erc4337/entryPoint.js'
 import type { SizeWatch } from '../mempool/bundleSizes.js'
-import type { ChainEngine } from '../simulation/chainEngine.js'
+import type { ChainEngine, PartyEngine } from '../simulation/chainEngine.js'
 import type { WitnessRecorder } from '../mempool/witnesses.js'
 import type { RuleSettings } from '../simulation/checkRules.js'
 import type { BundleWitness } from './createBundleWitness.js'
@@ -26,7 +26,9 @@ export type BundlingContext = {
   readonly node: NodeClient
   /** Absent on chains whose pending block is no promise. */
   readonly pending?: PendingBlock | undefined
-  readonly engine: Pick<ChainEngine, 'validate' | 'execute' | 'replay' | 'remember' | 'recall'>
+  /** Of the service itself, whichever request led to a bundle. */
+  readonly engine: Pick<PartyEngine, 'validate' | 'execute'> &
+    Pick<ChainEngine, 'replay' | 'remember' | 'recall'>
   readonly rules: RuleSettings
   /** The keys that send bundles. */
   readonly signers: readonly ExecutorSigner[]

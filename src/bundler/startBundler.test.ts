@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { currentRequester, workFor } from '../base/requester.js'
 import { createCycles } from './startBundler.js'
 
 test('a cycle that waits for nothing does not keep later ones from beginning', async () => {
@@ -55,14 +54,4 @@ test('stopping waits for the cycle under way, and none begins afterwards', async
   cycles.request()
   await cycles.idle()
   expect(gates).toHaveLength(1)
-})
-
-test('a cycle that a request led to works for nobody but the service', async () => {
-  const parties: unknown[] = []
-  const cycles = createCycles(async () => {
-    parties.push(currentRequester())
-  })
-  workFor({ name: 'key', since: 0, spent: 0, spend() {}, beginHeavyWork() {} }, cycles.request)
-  await cycles.idle()
-  expect(parties).toEqual([undefined])
 })

@@ -1,5 +1,4 @@
 import { SendingTimeoutError } from '../base/errors/requestErrors.js'
-import { workForItself } from '../base/requester.js'
 import type { ProblemLog } from '../base/problemLog.js'
 import type { HeadFollower } from '../chain/headFollower.js'
 import type { BundlingContext } from './bundlingContext.js'
@@ -181,10 +180,7 @@ type Cycles = {
   stop(): Promise<void>
 }
 
-/**
- * Cycles that run `cycle`, which handles its own failures: it must not reject. A cycle is work of the
- * service itself, whichever request caused it.
- */
+/** Cycles that run `cycle`, which handles its own failures: it must not reject. */
 export function createCycles(cycle: () => Promise<void>): Cycles {
   let requested = false
   let stopped = false
@@ -204,7 +200,7 @@ export function createCycles(cycle: () => Promise<void>): Cycles {
 
   const request = (): void => {
     requested = true
-    if (!stopped) running ??= workForItself(run)
+    if (!stopped) running ??= run()
   }
 
   return {

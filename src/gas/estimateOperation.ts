@@ -1,6 +1,7 @@
 import type { Hex } from 'viem'
 import { greatest, smallest } from '../base/bigints.js'
 import { ExecutionRevertedError, OperationLimitError } from '../base/errors/operationErrors.js'
+import type { Requester } from '../base/requester.js'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import type { StateOverride } from '../chain/ethCall.js'
 import type { FeeAdvice } from '../chain/fees.js'
@@ -32,6 +33,20 @@ type EstimateContext = {
   /** The fewest and the most operations in a bundle by other estimates of the last minutes; absent where there are none. */
   readonly otherSizes?: { readonly fewest: number; readonly most: number } | undefined
 } & ExpectedShare
+
+/** For whom an operation is estimated, and on what state. */
+export type EstimateOptions = {
+  /** The party for which it is run; undefined = the service itself. */
+  readonly requester: Requester | undefined
+  readonly override?: StateOverride | undefined
+}
+
+/** An estimate with the advice, prices and sizes that a chain has now. */
+export type Estimating = (
+  entryPoint: EntryPoint,
+  draft: Draft,
+  options: EstimateOptions,
+) => Promise<GasEstimate>
 
 /** LIM-030: gas by which a verification limit must exceed the gas used, or other bundlers refuse it. */
 export const VALIDATION_GAS_SLACK = 4000n

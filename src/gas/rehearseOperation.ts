@@ -16,7 +16,7 @@ import type { EntryPoint } from '../erc4337/entryPoint.js'
 import type { Operation } from '../erc4337/operation.js'
 import { describeRevert } from '../erc4337/revertReason.js'
 import type { Fork } from '../evm/index.js'
-import type { ChainEngine, IncludedOperation } from '../simulation/chainEngine.js'
+import type { IncludedOperation, PartyEngine } from '../simulation/chainEngine.js'
 import { toOperationError } from '../simulation/operationFailure.js'
 import { dataGas } from './dataGas.js'
 import type { DataPrice } from './dataPrice.js'
@@ -25,7 +25,7 @@ import { bundleCharges, expectedShare, preVerificationGas } from './preVerificat
 
 export type RehearsalContext = {
   readonly node: NodeClient
-  readonly engine: Pick<ChainEngine, 'openPast'>
+  readonly engine: Pick<PartyEngine, 'openPast'>
   readonly definition: ChainDefinition
   readonly advice: FeeAdvice
   readonly dataPrice: DataPrice | undefined

@@ -5,7 +5,7 @@ import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import type { EntryPoint } from '../erc4337/entryPoint.js'
 import type { StateBefore } from '../erc4337/forkGas.js'
 import type { Operation } from '../erc4337/operation.js'
-import type { ChainEngine, IncludedOperation } from '../simulation/chainEngine.js'
+import type { IncludedOperation, PartyEngine } from '../simulation/chainEngine.js'
 import type { Inspection } from '../simulation/engine.js'
 import { bundleCharges, preVerificationGas, sharedGas } from './preVerificationGas.js'
 import { type WasteHint, wasteHints } from './wasteHints.js'
@@ -68,7 +68,7 @@ export type Waterfall = {
 type GasPart = Pick<ChargePart, 'kind' | 'gas'>
 
 type WaterfallContext = {
-  readonly engine: Pick<ChainEngine, 'openPast'>
+  readonly engine: Pick<PartyEngine, 'openPast'>
   readonly definition: ChainDefinition
 }
 

@@ -6,6 +6,7 @@ import { PurserError } from '../base/errors/purserError.js'
 import { OverloadedError } from '../base/errors/requestErrors.js'
 import { UnstakedEntityFullError } from '../base/errors/ruleErrors.js'
 import { faultPoint } from '../base/faults.js'
+import type { Requester } from '../base/requester.js'
 import { unixNow } from '../base/unixNow.js'
 import { delegateToHash } from '../chain/delegations.js'
 import { readAttribution } from '../erc4337/attribution.js'
@@ -33,6 +34,8 @@ type AdmissionOptions = {
   readonly appId: string
   /** The key that sent it; absent where none did. */
   readonly keyId?: string | undefined
+  /** The party for which it is run; undefined = the service itself. */
+  readonly requester: Requester | undefined
   /** Whether the call is run too, and an operation whose call reverts is refused. */
   readonly simulateExecution: boolean
 }
@@ -95,7 +98,7 @@ export function createMempool(context: MempoolContext): Mempool {
     entryPoint: EntryPoint,
     op: Operation,
     userOpHash: Hex,
-    { appId, simulateExecution }: AdmissionOptions,
+    { appId, requester, simulateExecution }: AdmissionOptions,
     onRun: (run: ValidationResult) => unknown = () => {},
   ): Promise<Admissible> => {
     requireLimits(entryPoint, op, definition)
@@ -105,7 +108,7 @@ export function createMempool(context: MempoolContext): Mempool {
     const grant = isFree(op)
       ? await findGrant(database, { chainId, userOpHash, appId }, unixNow())
       : undefined
-    const simulation = { simulateExecution, grant, userOpHash, appId, onRun }
+    const simulation = { requester, simulateExecution, grant, userOpHash, appId, onRun }
     return { grant, facts: await requireValid({ ...context, rules }, entryPoint, op, simulation) }
   }
 

@@ -4,8 +4,7 @@ import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import type { HeadFollower } from '../chain/headFollower.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import type { Database } from '../db/database.js'
-import type { Engine } from '../simulation/engine.js'
-import type { KnownValidations } from '../simulation/knownValidations.js'
+import type { ChainEngine } from '../simulation/chainEngine.js'
 import type { WitnessRecorder } from './witnesses.js'
 import type { ExpectedSizes } from './bundleSizes.js'
 
@@ -15,7 +14,7 @@ export type MempoolContext = {
   readonly database: Database
   readonly node: NodeClient
   readonly heads: Pick<HeadFollower, 'current' | 'refresh'>
-  readonly engine: Engine & Pick<KnownValidations, 'remember'>
+  readonly engine: Pick<ChainEngine, 'by' | 'remember'>
   readonly metrics: ChainMetrics
   readonly logger: Logger
   readonly sizes: ExpectedSizes

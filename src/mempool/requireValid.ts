@@ -4,6 +4,7 @@ import {
   FeeTooLowError,
   PreVerificationGasTooLowError,
 } from '../base/errors/operationErrors.js'
+import type { Requester } from '../base/requester.js'
 import { unixNow } from '../base/unixNow.js'
 import { admissionHorizon } from '../chain/comingBlock.js'
 import { delegateToHash, readDelegables } from '../chain/delegations.js'
@@ -30,6 +31,7 @@ import { widestOperation } from '../gas/placeholder.js'
 import { bundleCharges, bundleTip, preVerificationGas } from '../gas/preVerificationGas.js'
 import { differenceFromSigned } from '../paymaster/ledger/signedLimits.js'
 import { requireAuthorizationApplies } from '../simulation/authorization.js'
+import type { PartyEngine } from '../simulation/chainEngine.js'
 import {
   checkRules,
   type RuleCheck,
@@ -52,6 +54,8 @@ import { requireCoverage, requireSmallDelegation } from './requireLimits.js'
 import { type TokenTankUse, tokenTankUse, withStakedTank } from './tokenTankUse.js'
 
 type AdmissionChecks = {
+  /** The party for which it is run; undefined = the service itself. */
+  readonly requester: Requester | undefined
   readonly simulateExecution: boolean
   readonly grant: Fees | undefined
   readonly userOpHash: Hex
@@ -63,16 +67,20 @@ type AdmissionChecks = {
 /** What the chain and the rules say of an operation that they accept. */
 export type ValidOperation = Awaited<ReturnType<typeof requireValid>>
 
-type RuledContext = MempoolContext & { readonly rules: RuleSettings }
+type Rules = { readonly rules: RuleSettings }
+
+/** The engine in it works for the party whose request it is. */
+type RuledContext = Omit<MempoolContext, 'engine'> & Rules & { readonly engine: PartyEngine }
 
 /** The facts of an operation that the chain and the rules accept; throws its refusal. */
 export async function requireValid(
-  context: RuledContext,
+  parts: MempoolContext & Rules,
   entryPoint: EntryPoint,
   sent: Operation,
-  { simulateExecution, grant, userOpHash, appId, onRun }: AdmissionChecks,
+  { requester, simulateExecution, grant, userOpHash, appId, onRun }: AdmissionChecks,
 ) {
-  const { node, heads, rules } = context
+  const { node, heads, rules } = parts
+  const context = { ...parts, engine: parts.engine.by(requester) }
   const head = heads.current()
   const advice = await adviseFees(node, head, context.definition)
   if (!grant) requireFees(sent, head, advice)
@@ -93,7 +101,7 @@ export async function requireValid(
   requireRules(context, op, ruleCheck)
   // An exception ends: what it waived is judged again before each bundle.
   if (!tank && ruleCheck.waived.length === 0)
-    context.engine.remember(entryPoint, op, validation, ruleCheck.verdict)
+    parts.engine.remember(entryPoint, op, validation, ruleCheck.verdict)
   const next = {
     number: head.number + 1n,
     timestamp: Math.max(head.timestamp, unixNow()),
@@ -136,7 +144,7 @@ export async function requireValid(
 
 /** The failure of a signature of our tank, with the limits that it has signed instead. Others stay. */
 async function compareWithSigned(
-  { database, node, definition: { chainId } }: MempoolContext,
+  { database, node, definition: { chainId } }: RuledContext,
   entryPoint: EntryPoint,
   op: Operation,
   failure: Failure,
@@ -156,7 +164,7 @@ async function compareWithSigned(
 
 /** The operation as a bundle would carry it now: an authorization that is in place is left out. */
 async function withoutAppliedAuthorization(
-  { node }: MempoolContext,
+  { node }: RuledContext,
   op: Operation,
 ): Promise<Operation> {
   const { sender, authorization } = op
@@ -241,7 +249,7 @@ function requireTip(
  * @throws PreVerificationGasTooLowError when it pays for none of them
  */
 async function requirePreVerificationGas(
-  { node, definition, sizes }: MempoolContext,
+  { node, definition, sizes }: RuledContext,
   entryPoint: EntryPoint,
   { op, fees }: { readonly op: Operation; readonly fees: Fees },
   { verificationGasUsed, contextSize, before }: Validation,
@@ -280,7 +288,7 @@ async function requirePreVerificationGas(
 }
 
 async function requireExecution(
-  { engine, definition }: MempoolContext,
+  { engine, definition }: RuledContext,
   entryPoint: EntryPoint,
   op: Operation,
   override: StateOverride | undefined,

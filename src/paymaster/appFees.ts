@@ -4,7 +4,6 @@ import { ValidationRejectedError } from '../base/errors/operationErrors.js'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
 import type { TokenDefinition } from '../chain/definition/tokenDefinition.js'
 import { delegateToHash } from '../chain/delegations.js'
-import type { StateOverride } from '../chain/ethCall.js'
 import type { FeeAdvice } from '../chain/fees.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import type { Database } from '../db/database.js'
@@ -12,7 +11,7 @@ import type { Draft } from '../erc4337/draft.js'
 import type { EntryPoint } from '../erc4337/entryPoint.js'
 import { estimatedDataGas } from '../gas/dataGas.js'
 import type { DataPrice } from '../gas/dataPrice.js'
-import type { GasEstimate } from '../gas/estimateOperation.js'
+import type { EstimateOptions, Estimating, GasEstimate } from '../gas/estimateOperation.js'
 import { widestOperation } from '../gas/placeholder.js'
 import {
   type BundleShare,
@@ -50,7 +49,7 @@ type Advice = {
   fees(): Promise<FeeAdvice>
   /** The price of data at the head; undefined on a chain that has none. */
   dataPrice(): Promise<DataPrice | undefined>
-  estimate(entryPoint: EntryPoint, draft: Draft, override?: StateOverride): Promise<GasEstimate>
+  readonly estimate: Estimating
 }
 
 /** The fees and limits that an app's clients are advised to use, before they ask for sponsorship. */
@@ -60,13 +59,11 @@ export type AppFees = {
    * The chain's estimate, with what the app's tank will need: extra gas for one that is not in the
    * operation yet, and for one that is, the limits that it signs.
    */
-  estimate(
-    entryPoint: EntryPoint,
-    draft: Draft,
-    override: StateOverride | undefined,
-    appId: string,
-  ): Promise<GasEstimate>
+  estimate(entryPoint: EntryPoint, draft: Draft, options: AppEstimateOptions): Promise<GasEstimate>
 }
+
+/** For whom an operation is estimated, on what state. */
+export type AppEstimateOptions = EstimateOptions & { readonly appId: string }
 
 const noFees = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n }
 
@@ -79,16 +76,17 @@ export function createAppFees(advice: Advice): AppFees {
   const payers = createPayers(advice)
   const isNative = async (appId: string): Promise<boolean> =>
     (await findFund(database, appId, definition.chainId))?.mode === 'native'
-  const estimateForApp: AppFees['estimate'] = async (entryPoint, draft, override, appId) => {
+  const estimateForApp: AppFees['estimate'] = async (entryPoint, draft, options) => {
+    const { appId } = options
     if (draft.paymaster !== undefined) {
       const unsigned = await beforeSigning(advice, entryPoint, draft)
-      const measured = await estimate(entryPoint, unsigned, override)
+      const measured = await estimate(entryPoint, unsigned, options)
       return unsigned === draft ? measured : asSigned(advice, entryPoint, draft, measured, appId)
     }
     const { payer } = await payers.findPayer(appId, entryPoint)
-    if (payer === undefined) return estimate(entryPoint, draft, override)
-    if (payer.tank === undefined) return estimate(entryPoint, withoutFees(draft), override)
-    const measured = await estimate(entryPoint, draft, override)
+    if (payer === undefined) return estimate(entryPoint, draft, options)
+    if (payer.tank === undefined) return estimate(entryPoint, withoutFees(draft), options)
+    const measured = await estimate(entryPoint, draft, options)
     // A gas tank returns no context.
     const bundleSize = await advice.bundleSize(entryPoint)
     const share = { ...expectedShare(definition, bundleSize), contextSize: 0 }
@@ -98,8 +96,8 @@ export function createAppFees(advice: Advice): AppFees {
   return {
     fees: async (appId) =>
       (await isNative(appId)) ? { slow: noFees, standard: noFees, fast: noFees } : fees(),
-    estimate: async (entryPoint, draft, override, appId) => {
-      const estimateSigned = (signed: Draft) => estimateForApp(entryPoint, signed, override, appId)
+    estimate: async (entryPoint, draft, options) => {
+      const estimateSigned = (signed: Draft) => estimateForApp(entryPoint, signed, options)
       if (draft.signature !== '0x') return estimateSigned(draft)
       // An account that refuses the most common dummy may ask for none at all.
       return estimateSigned(withSignature(draft)).catch((error: unknown) =>

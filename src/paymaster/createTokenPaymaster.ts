@@ -4,7 +4,6 @@ import { PurserError } from '../base/errors/purserError.js'
 import { SponsorshipRefusedError } from '../base/errors/sponsorshipErrors.js'
 import { countedCode } from '../base/metrics/catalogue.js'
 import type { TokenDefinition } from '../chain/definition/tokenDefinition.js'
-import type { EntryPoint } from '../erc4337/entryPoint.js'
 import type { Operation } from '../erc4337/operation.js'
 import { describeRevert } from '../erc4337/revertReason.js'
 import { decryptSecret } from '../tenants/secrets.js'
@@ -92,7 +91,7 @@ async function pay(parts: TokenParts, request: TokenRequest): Promise<TokenPayme
     const payment = await openTokenCase(parts, request, token)
     const evaluated = await evaluateTokenPayment(parts, payment)
     const signed = sign(parts, evaluated, request)
-    await requireCharge(parts, entryPoint, signed, token)
+    await requireCharge(parts, request, signed, token)
     const { quote, tank, maxCharge, maxCost } = evaluated
     const signedPayment = { evaluated, signed, token, subject }
     const { reserved, ...record } = await reserveTokenPayment(parts, request, signedPayment)
@@ -134,11 +133,11 @@ function sign(
  */
 async function requireCharge(
   { engine }: TokenParts,
-  entryPoint: EntryPoint,
+  { entryPoint, requester }: TokenRequest,
   signed: Operation,
   token: TokenDefinition,
 ): Promise<void> {
-  const run = await engine.execute(entryPoint, signed)
+  const run = await engine.by(requester).execute(entryPoint, signed)
   if (!run.ok) throw chargeFails(token, run.failure.message)
   if (run.success) return
   const silent = `the call reverted without a reason, as it does when callGasLimit ${signed.callGasLimit} is too low`

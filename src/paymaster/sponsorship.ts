@@ -1,4 +1,5 @@
 import type { Hex } from 'viem'
+import type { Requester } from '../base/requester.js'
 import type { Draft } from '../erc4337/draft.js'
 import type { EntryPoint } from '../erc4337/entryPoint.js'
 import type { Operation } from '../erc4337/operation.js'
@@ -24,6 +25,8 @@ export type SponsorshipRequest = {
   readonly webhookData: Readonly<Record<string, unknown>> | undefined
   /** undefined = the paymaster signs before the account. */
   readonly signingPhase: SigningPhase | undefined
+  /** The party for which the operation is run; undefined = the service itself. */
+  readonly requester: Requester | undefined
 }
 
 /** The decision about a sponsorship; `code` is stable, `message` is for people. */

@@ -1,4 +1,5 @@
 import type { Address, Hex } from 'viem'
+import type { Requester } from '../base/requester.js'
 import type { TokenDefinition } from '../chain/definition/tokenDefinition.js'
 import type { Draft } from '../erc4337/draft.js'
 import type { EntryPoint } from '../erc4337/entryPoint.js'
@@ -18,10 +19,12 @@ export type TokenRequest = {
   readonly token: Address | undefined
   /** The permit (EIP-2612) for the app's token tank. */
   readonly permit: Permit | undefined
+  /** The party for which the operation is run; undefined = the service itself. */
+  readonly requester: Requester | undefined
 }
 
 /** A decoded request for quotes in tokens. */
-export type QuoteRequest = Pick<TokenRequest, 'appId' | 'entryPoint' | 'draft'> & {
+export type QuoteRequest = Pick<TokenRequest, 'appId' | 'entryPoint' | 'draft' | 'requester'> & {
   readonly calculateGasLimits: boolean
   /** Empty = all that the chain takes. */
   readonly tokens: readonly Address[]

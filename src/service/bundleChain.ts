@@ -118,7 +118,7 @@ export function bundlingContext(
     database,
     node,
     pending,
-    engine,
+    engine: { ...engine, ...engine.by(undefined) },
     rules,
     signers,
     treasury,

@@ -1,7 +1,7 @@
 import { greatest } from '../base/bigints.js'
 import { RateLimitError } from '../base/errors/limitErrors.js'
 import { CannotSimulateError } from '../base/errors/simulationErrors.js'
-import { type Requester, workFor } from '../base/requester.js'
+import type { Requester } from '../base/requester.js'
 import { adviseFees } from '../chain/fees.js'
 import type { Config } from '../config/options.js'
 import type { Database } from '../db/database.js'
@@ -54,7 +54,7 @@ export function createRehearsals(
     if (isUnderWay) throw new RateLimitError('rehearsals', 10)
     isUnderWay = true
     try {
-      return await workFor(rehearsals, () => rehearse(chain, parts, question))
+      return await rehearse(chain, parts, question)
     } finally {
       isUnderWay = false
     }
@@ -74,7 +74,7 @@ async function rehearse(
   const dataPrice = await dataPriceAt(node, definition.dataFee, head)
   const contextOf = ({ appId, sharedBy }: PastSpend): RehearsalContext => ({
     node,
-    engine,
+    engine: engine.by(rehearsals),
     definition,
     advice,
     dataPrice,
@@ -85,7 +85,7 @@ async function rehearse(
         masterKey,
         node,
         definition,
-        estimate,
+        estimate: (entryPoint, draft, { override }) => estimate(entryPoint, draft, override),
         bundleSize: async () => sharedBy,
         fees: async () => advice,
         dataPrice: async () => dataPrice,
@@ -93,7 +93,7 @@ async function rehearse(
       // What a tank has signed for it stands in the operation, and fitted the rules of then.
       return (entryPoint, draft) =>
         draft.paymaster === undefined
-          ? forApp.estimate(entryPoint, draft, undefined, appId)
+          ? forApp.estimate(entryPoint, draft, { appId, requester: rehearsals })
           : estimate(entryPoint, draft)
     },
   })

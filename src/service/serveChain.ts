@@ -10,14 +10,11 @@ import {
   operationStatus,
   preconfirmedReceipt,
 } from '../bundler/operationViews.js'
-import type { StateOverride } from '../chain/ethCall.js'
 import { adviseFees, type FeeAdvice } from '../chain/fees.js'
 import { getBlock } from '../chain/nodeReads.js'
 import type { Database } from '../db/database.js'
-import type { Draft } from '../erc4337/draft.js'
-import type { EntryPoint } from '../erc4337/entryPoint.js'
 import { type DataPrice, dataPriceAt } from '../gas/dataPrice.js'
-import { estimateOperation } from '../gas/estimateOperation.js'
+import { type Estimating, estimateOperation } from '../gas/estimateOperation.js'
 import { neededCallGas } from '../gas/neededGas.js'
 import { expectedShare } from '../gas/preVerificationGas.js'
 import { explainCharge } from '../gas/waterfall.js'
@@ -166,14 +163,14 @@ type EstimateParts = {
 function estimatesOf(
   { definition, node, engine }: OpenChain,
   { sizes, fees, dataPrice }: EstimateParts,
-) {
-  return async (entryPoint: EntryPoint, draft: Draft, override?: StateOverride) => {
+): Estimating {
+  return async (entryPoint, draft, { requester, override }) => {
     // An authorization goes alone (`passAuthorizations`).
     const shared = draft.authorization ? undefined : await sizes.of(entryPoint.address)
     const { current, ...otherSizes } = shared ?? { current: 1, fewest: 1, most: 1 }
     const context = {
       node,
-      engine,
+      engine: engine.by(requester),
       definition,
       advice: await fees(),
       dataPrice: await dataPrice(),
@@ -196,7 +193,8 @@ function runsOn(
 } {
   return {
     neededGas: neededGasOn(chain),
-    waterfall: (entryPoint, charged) => explainCharge(chain, entryPoint, charged),
+    waterfall: (entryPoint, charged, requester) =>
+      explainCharge({ ...chain, engine: chain.engine.by(requester) }, entryPoint, charged),
     assets: assetsOn(chain, appFees),
     balanceChanges: (holder, assets) => readBalanceChanges(chain.node, holder, assets),
     witnesses: witnessesOn(chain, database),
@@ -204,8 +202,8 @@ function runsOn(
 }
 
 function neededGasOn({ engine, definition }: OpenChain): ChainServices['neededGas'] {
-  return async ({ entryPoint, operation, blockHash }) => {
-    const past = await engine.openPast(entryPoint, operation, blockHash)
+  return async ({ entryPoint, operation, blockHash, requester }) => {
+    const past = await engine.by(requester).openPast(entryPoint, operation, blockHash)
     return neededCallGas(past.by(undefined), entryPoint, operation, definition)
   }
 }
@@ -214,7 +212,7 @@ function assetsOn(
   { node, engine }: OpenChain,
   { estimate }: Pick<AppFees, 'estimate'>,
 ): ChainServices['assets'] {
-  return async (entryPoint, sent, appId) => {
+  return async (entryPoint, sent, asker) => {
     const draft = withSignature(sent)
     const { callGasLimit, verificationGasLimit, maxFeePerGas, maxPriorityFeePerGas } = draft
     const hasLimits = callGasLimit && verificationGasLimit && maxFeePerGas !== undefined
@@ -227,9 +225,10 @@ function assetsOn(
           maxPriorityFeePerGas: maxPriorityFeePerGas ?? 0n,
           preVerificationGas: draft.preVerificationGas ?? 0n,
         }
-      : await estimate(entryPoint, draft, undefined, appId)
+      : await estimate(entryPoint, draft, asker)
     const op = complete(draft, gas)
-    return simulateAssets({ node, engine }, entryPoint, op).catch(async (error: unknown) => {
+    const context = { node, engine: engine.by(asker.requester) }
+    return simulateAssets(context, entryPoint, op).catch(async (error: unknown) => {
       throw await explainRevert(node, draft, error)
     })
   }

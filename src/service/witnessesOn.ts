@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import type { ChainServices, ReplayableOperation } from '../api/services.js'
-import { replays, workFor } from '../base/requester.js'
+import { replays } from '../base/requester.js'
 import { minedBundle } from '../bundler/minedBundle.js'
 import { getTransactionReceipt } from '../chain/nodeReads.js'
 import type { Database } from '../db/database.js'
@@ -14,7 +14,7 @@ const MOST_WAITING = 20
 
 /** What repeats runs that were not kept, made when somebody looks at an operation. */
 export function witnessesOn(
-  { node, definition, entryPoints, engine, witnesses, logger }: OpenChain,
+  { node, definition, entryPoints, engine: ofAll, witnesses, logger }: OpenChain,
   database: Database,
 ) {
   const { chainId } = definition
@@ -26,7 +26,9 @@ export function witnessesOn(
     operation,
     blockHash,
     isPending,
+    requester,
   }: ReplayableOperation): Promise<WitnessedRun> {
+    const engine = ofAll.by(requester)
     if (blockHash !== undefined) {
       const past = await engine.openPast(entryPoint, operation, blockHash)
       return past.by(undefined).witness(entryPoint, operation)
@@ -56,8 +58,8 @@ export function witnessesOn(
     const entryPoint = entryPoints.find(({ address }) => address === stored?.entryPoint)
     if (stored === undefined || entryPoint === undefined) return
     const { appId, operation } = stored
-    const ended = { userOpHash: hash, blockHash: undefined, isPending: false }
-    await workFor(replays, () => alone({ ...ended, entryPoint, appId, operation }))
+    const ended = { userOpHash: hash, blockHash: undefined, isPending: false, requester: replays }
+    await alone({ ...ended, entryPoint, appId, operation })
   }
 
   const services = {
@@ -65,7 +67,7 @@ export function witnessesOn(
       const receipt = await getTransactionReceipt(node, hash)
       const entryPoint = entryPoints.find(({ address }) => address === receipt?.to)
       if (receipt === undefined || entryPoint === undefined) return undefined
-      const context = { chainId, database, replay: engine.replay, node }
+      const context = { chainId, database, replay: ofAll.replay, node }
       const run = await minedBundle(context, receipt, entryPoint).again()
       if (typeof run === 'string') return undefined
       const witness = run.witness()
@@ -73,7 +75,7 @@ export function witnessesOn(
       return witness
     },
     alone,
-    readState: engine.readState,
+    readState: ofAll.readState,
   } satisfies ChainServices['witnesses']
   return {
     ...services,

@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { Address, Hex } from 'viem'
 import { CannotSimulateError, TooCostlyError } from '../base/errors/simulationErrors.js'
 import type { ChainMetrics } from '../base/metrics/metrics.js'
+import type { Requester } from '../base/requester.js'
 import { BlockGone } from '../chain/blockReads.js'
 import type { ChainRules, ComingFork } from '../chain/chainRules.js'
 import type { NodeClient } from '../chain/nodeClient.js'
@@ -43,30 +44,36 @@ type ChainEngineContext = StateProviderContext & {
   readonly logger: Logger
 }
 
-export type ChainEngine = Engine &
-  Inspecting &
-  KnownValidations & {
-    /** See `replayBundle`. Throws CannotSimulateError where our EVM is not used. */
-    replay(
-      entryPoint: EntryPoint,
-      blockHash: Hex,
-      transaction: BundleTransaction,
-    ): Promise<ReplayedBundle>
+/** The engine of a chain for one party, which pays for what it runs. */
+export type PartyEngine = Engine &
+  Inspecting & {
     /** See `openPast`. Throws CannotSimulateError where our EVM is not used. */
     openPast(entryPoint: EntryPoint, op: Operation, blockHash: Hex): Promise<IncludedOperation>
-    /**
-     * Reads parts of the state before block `hash`, or of the newest where there is none. Throws CannotSimulateError where
-     * the node has lost it.
-     */
-    readState(hash: Hex | undefined, parts: readonly Miss[]): Promise<State>
-    /** The forks whose rules a bundle may meet that is sent soon: those of now, and those that are an hour away at most. */
-    forks(): readonly Fork[]
-    /** The fork that the chain announces; undefined where none is known. */
-    coming(): ComingFork | undefined
-    /** The reason why our EVM is not used; undefined while it is. */
-    trouble(): string | undefined
-    stop(): void
   }
+
+/** It runs operations for a party only: each caller says for whom it works (`by`). */
+export type ChainEngine = KnownValidations & {
+  /** The engine that works for `requester`; undefined = for the service itself. */
+  by(requester: Requester | undefined): PartyEngine
+  /** For `replays`. See `replayBundle`. Throws CannotSimulateError where our EVM is not used. */
+  replay(
+    entryPoint: EntryPoint,
+    blockHash: Hex,
+    transaction: BundleTransaction,
+  ): Promise<ReplayedBundle>
+  /**
+   * Reads parts of the state before block `hash`, or of the newest where there is none. Throws CannotSimulateError where
+   * the node has lost it.
+   */
+  readState(hash: Hex | undefined, parts: readonly Miss[]): Promise<State>
+  /** The forks whose rules a bundle may meet that is sent soon: those of now, and those that are an hour away at most. */
+  forks(): readonly Fork[]
+  /** The fork that the chain announces; undefined where none is known. */
+  coming(): ComingFork | undefined
+  /** The reason why our EVM is not used; undefined while it is. */
+  trouble(): string | undefined
+  stop(): void
+}
 
 type Validator = Pick<Engine, 'validate'> & {
   /** The way a validation is made; by `resultOnly` the node says its result only (see ObservedResult). */
@@ -81,9 +88,8 @@ type Validator = Pick<Engine, 'validate'> & {
  * it is trusted and able.
  */
 export async function createChainEngine(context: ChainEngineContext): Promise<ChainEngine> {
-  const { node, heads, entryPoints, choice, simulations, metrics, logger } = context
+  const { node, heads, entryPoints, choice, simulations, logger } = context
   const state = await tryStateProvider({ ...context, onRules })
-  const inProcess = state && engineOnBothSides(state, simulations)
   const tracer = entryPoints[0] && (await findTracer(node, entryPoints[0]))
   logger.info({ tracer: tracer ?? 'none' }, 'how the node can trace validations')
   const tracing = state && tracer && { node, heads, state, tracer }
@@ -105,41 +111,56 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
     )
   }
 
+  const trustedState = ({ address }: EntryPoint) => (trusted.has(address) ? state : undefined)
+  const fallbackBy = tracing ? 'trace' : 'resultOnly'
+  const shared = { ...context, trustedState, fallback, fallbackBy, watch } as const
+  const by: ChainEngine['by'] = (requester) => engineBy(shared, requester)
+
+  const isTrusted: IsTrusted = ({ address }, codes) =>
+    choice !== 'node' && trusted.has(address) && !watch?.isQuarantined(codes)
+
+  return {
+    by,
+    // A recalled validation that is run again is our own sample.
+    ...knownOn(state, { ...context, engine: by(undefined), isTrusted }),
+    forks: () => state?.forks() ?? ['osaka'],
+    coming: () => state?.rules().next,
+    async replay(entryPoint, ...rest) {
+      const state = requireTrust(trustedState(entryPoint))
+      return replayBundle({ state, simulations }, entryPoint, ...rest)
+    },
+    readState: (hash, parts) => readParts(state, hash, parts),
+    trouble: () =>
+      entryPoints.every(({ address }) => trusted.has(address)) ? undefined : UNTRUSTED,
+    stop: () => state?.stop(),
+  }
+}
+
+/** The parts of a chain's engine that all parties share. */
+type SharedParts = Pick<ChainEngineContext, 'choice' | 'simulations' | 'metrics' | 'logger'> & {
+  /** The state on which our EVM may run for an EntryPoint; undefined where it may not. */
+  readonly trustedState: (entryPoint: EntryPoint) => StateProvider | undefined
+  readonly fallback: Engine
+  readonly fallbackBy: Exclude<Validator['by'], 'inProcess'>
+  readonly watch: ReturnType<typeof openWatch> | undefined
+}
+
+/** See `ChainEngine.by`. */
+function engineBy(
+  { trustedState, simulations, fallback, fallbackBy, choice, watch, metrics, logger }: SharedParts,
+  requester: Requester | undefined,
+): PartyEngine {
+  const party = { simulations, requester }
+  const ownEvm = (entryPoint: EntryPoint) =>
+    engineOnBothSides(requireTrust(trustedState(entryPoint)), party)
+
   function validatorsOf(entryPoint: EntryPoint): Validator[] {
     const validators: Validator[] = []
-    if (choice !== 'node' && inProcess && trusted.has(entryPoint.address)) {
-      validators.push({ ...inProcess, by: 'inProcess' })
-    }
+    if (choice !== 'node' && trustedState(entryPoint))
+      validators.push({ validate: ownEvm(entryPoint).validate, by: 'inProcess' })
     if (choice === 'inProcess') return validators
-    validators.push({ ...fallback, by: tracing ? 'trace' : 'resultOnly' })
+    validators.push({ validate: fallback.validate, by: fallbackBy })
     return validators
-  }
-
-  const validate: Engine['validate'] = async (entryPoint, op, override) => {
-    let refusal: CannotSimulateError | undefined
-    for (const validator of validatorsOf(entryPoint)) {
-      try {
-        const result = await validator.validate(entryPoint, op, override)
-        if (watch && result.ok && validator.by === 'inProcess') {
-          watch.compare(entryPoint, op, result.validation, override)
-          const { observed } = result.validation
-          if (observed.kind === 'record' && watch.isQuarantined(observed.codeHashes))
-            throw new CannotSimulateError(QUARANTINED)
-        }
-        metrics.count('purser_validations_total', { engine: validator.by })
-        return result
-      } catch (error) {
-        if (!canNodeTry(error)) throw error
-        logger.warn({ reason: error.message }, 'our EVM cannot validate an operation')
-        refusal = error
-      }
-    }
-    throw refusal ?? new CannotSimulateError(UNTRUSTED)
-  }
-
-  function ownEvm({ address }: EntryPoint) {
-    if (!state || !inProcess || !trusted.has(address)) throw new CannotSimulateError(UNTRUSTED)
-    return { state, inProcess, simulations }
   }
 
   /** Our EVM where it is trusted and able, else the node. */
@@ -148,7 +169,7 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
     use: (engine: Engine) => Promise<R>,
   ): Promise<R> {
     try {
-      return await use(ownEvm(entryPoint).inProcess)
+      return await use(ownEvm(entryPoint))
     } catch (error) {
       if (!canNodeTry(error)) throw error
       logger.warn({ reason: error.message }, 'the node simulates instead of our EVM')
@@ -156,27 +177,45 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
     }
   }
 
-  const isTrusted: IsTrusted = ({ address }, codes) =>
-    choice !== 'node' && trusted.has(address) && !watch?.isQuarantined(codes)
-
   return {
-    validate,
-    ...knownOn(state, { ...context, engine: { validate }, isTrusted }),
-    forks: () => state?.forks() ?? ['osaka'],
-    coming: () => state?.rules().next,
+    async validate(entryPoint, op, override) {
+      let refusal: CannotSimulateError | undefined
+      for (const validator of validatorsOf(entryPoint)) {
+        try {
+          const result = await validator.validate(entryPoint, op, override)
+          if (watch && result.ok && validator.by === 'inProcess') {
+            watch.compare(entryPoint, op, result.validation, override)
+            const { observed } = result.validation
+            if (observed.kind === 'record' && watch.isQuarantined(observed.codeHashes))
+              throw new CannotSimulateError(QUARANTINED)
+          }
+          metrics.count('purser_validations_total', { engine: validator.by })
+          return result
+        } catch (error) {
+          if (!canNodeTry(error)) throw error
+          logger.warn({ reason: error.message }, 'our EVM cannot validate an operation')
+          refusal = error
+        }
+      }
+      throw refusal ?? new CannotSimulateError(UNTRUSTED)
+    },
     execute: (entryPoint, ...rest) =>
       withEngine(entryPoint, (engine) => engine.execute(entryPoint, ...rest)),
     measure: (entryPoint, ...rest) =>
       withEngine(entryPoint, (engine) => engine.measure(entryPoint, ...rest)),
-    inspect: async (entryPoint, op) => ownEvm(entryPoint).inProcess.inspect(entryPoint, op),
-    witness: async (...request) => ownEvm(request[0]).inProcess.witness(...request),
-    replay: async (entryPoint, ...rest) => replayBundle(ownEvm(entryPoint), entryPoint, ...rest),
-    openPast: async (entryPoint, ...rest) => openPast(ownEvm(entryPoint), entryPoint, ...rest),
-    readState: (hash, parts) => readParts(state, hash, parts),
-    trouble: () =>
-      entryPoints.every(({ address }) => trusted.has(address)) ? undefined : UNTRUSTED,
-    stop: () => state?.stop(),
+    inspect: async (entryPoint, op) => ownEvm(entryPoint).inspect(entryPoint, op),
+    witness: async (...request) => ownEvm(request[0]).witness(...request),
+    openPast: async (entryPoint, ...rest) => {
+      const state = requireTrust(trustedState(entryPoint))
+      return openPast({ ...party, state }, entryPoint, ...rest)
+    },
   }
+}
+
+/** Throws CannotSimulateError where our EVM may not run. */
+function requireTrust(state: StateProvider | undefined): StateProvider {
+  if (!state) throw new CannotSimulateError(UNTRUSTED)
+  return state
 }
 
 /** See `ChainEngine.readState`. */
@@ -200,7 +239,9 @@ async function readParts(
 
 function openWatch(context: ChainEngineContext, state: StateProvider) {
   const { node, comparedShare: share, metrics, rules, logger, simulations } = context
-  const newestEngine = createEngineOn(state.withNewestState, simulations)
+  // A comparison is our own sample: the request that it began in does not pay for it.
+  const party = { simulations, requester: undefined }
+  const newestEngine = createEngineOn(state.withNewestState, party)
   return createNodeWatch({ node, newestEngine, share, metrics, rules, logger })
 }
 

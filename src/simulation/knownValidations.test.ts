@@ -30,7 +30,7 @@ function open(share = 0, isTrusted = true) {
     if (result.kind !== 'done') throw new Error(`the run ended as ${result.kind}`)
     return { result, known: world.known }
   }
-  const engine = createEngineOn(withState, simulations)
+  const engine = createEngineOn(withState, { simulations, requester: undefined })
   const known = createKnownValidations({
     state: {
       read: async () => {

@@ -109,7 +109,8 @@ describe.each(VERSIONS)('a read set on EntryPoint v%s', (version) => {
       if (result.kind !== 'done') throw new Error(`the run ended as ${result.kind}`)
       return { result, known }
     }
-    return createEngineOn(withState, simulations).validate(entryPoint, op)
+    const party = { simulations, requester: undefined }
+    return createEngineOn(withState, party).validate(entryPoint, op)
   }
   const validated = async (known: KnownBlock, op: Operation): Promise<Validation> => {
     const result = await validate(known, op)

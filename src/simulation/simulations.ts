@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import { TooCostlyError } from '../base/errors/simulationErrors.js'
 import { Lru } from '../base/lru.js'
-import { currentRequester } from '../base/requester.js'
+import type { Requester } from '../base/requester.js'
 import type { KnownBlock, Unfinished } from '../chain/stateProvider.js'
 import type { EntryPoint } from '../erc4337/entryPoint.js'
 import { type Miss, trackState } from '../evm/index.js'
@@ -57,6 +57,8 @@ type Place = 'inline' | 'light' | 'heavy'
 
 /** A request about one operation. */
 type SimulationSubject = {
+  /** The party for which it is run; undefined = the service itself. */
+  readonly requester: Requester | undefined
   readonly entryPoint: EntryPoint
   readonly override: StateOverride
   /** The key under which slow requests of its kind are remembered. */
@@ -83,6 +85,9 @@ export type OperationRuns = {
     task: BundleTask,
   ): Promise<BundleRun | Unfinished>
 }
+
+/** What runs operations, and for whom. */
+export type RunParty = Pick<SimulationSubject, 'requester'> & { readonly simulations: Simulations }
 
 export type Simulations = {
   begin(subject: SimulationSubject): OperationRuns
@@ -129,9 +134,8 @@ export function createSimulations({
 
 function createOperationRuns(
   { pool, slow, inline }: Parts,
-  { entryPoint, override, kind }: SimulationSubject,
+  { requester, entryPoint, override, kind }: SimulationSubject,
 ): OperationRuns {
-  const requester = currentRequester()
   const wanted = new Wanted()
   let place: Place = (slow.get(kind) ?? 0) > performance.now() ? 'light' : 'inline'
   let spent = 0
@@ -141,7 +145,7 @@ function createOperationRuns(
   async function passInline<Of extends Task>(known: KnownBlock, task: Of): Promise<TaskPass<Of>> {
     // A single run tracks what it touches itself, and is seldom repeated elsewhere.
     const tracked = task.kind === 'run' ? undefined : trackState(known)
-    const pass = await runInline(() => {
+    const pass = await runInline(requester, () => {
       const allowance = {
         runSteps: inline.runSteps,
         mayGoOn: (steps: number) => steps < inline.measureSteps,

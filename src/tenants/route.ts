@@ -2,6 +2,7 @@ import type { Logger } from 'pino'
 import type { Hex } from 'viem'
 import type { z } from 'zod'
 import { InvalidFieldError } from '../base/errors/restErrors.js'
+import type { Requester } from '../base/requester.js'
 import type { Role } from '../base/vocabulary.js'
 import type { Database } from '../db/database.js'
 import type { Actor, AuditChange } from './audit.js'
@@ -83,10 +84,16 @@ export type RouteRequest<Context, Name = '', Caller = Who, Query = undefined, Bo
   /** The body as it was sent. */
   readonly raw: unknown
   /** Runs a simulation for the app unless too many are under way. Throws RateLimitError. */
-  simulate<Result>(appId: string, run: () => Promise<Result>): Promise<Result>
+  readonly simulate: Simulate
   readonly logger: Logger
   readonly connection: RouteConnection
 }
+
+/** What runs a simulation for an app, with the party for which it works. */
+export type Simulate = <Result>(
+  appId: string,
+  run: (requester: Requester) => Promise<Result>,
+) => Promise<Result>
 
 /** The connection of a request whose answer has no end. */
 export type RouteConnection = {

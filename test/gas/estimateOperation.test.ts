@@ -66,6 +66,7 @@ const engines: Record<string, (head: Head) => Promise<Engine>> = {
     return createInProcessEngine({
       state: await createStateProvider({ node: chain.node, heads, chainId: 31_337 }),
       simulations,
+      requester: undefined,
     })
   },
 }

@@ -46,7 +46,8 @@ describe.each(VERSIONS)('state named by the hash or the signer, EntryPoint v%s:'
     }
     const advice = await adviseFees(node, head, {})
     const parts = { bundleSize: 1, hasBeneficiary: false }
-    const engine = createInProcessEngine({ state: chain().engine.state, simulations: unhurried })
+    const party = { simulations: unhurried, requester: undefined }
+    const engine = createInProcessEngine({ ...party, state: chain().engine.state })
     const context = { node, engine, definition, advice, ...parts }
     return estimateOperation(context, chain().entryPoint, draft)
   }

@@ -28,7 +28,6 @@ import type { Operation } from '../../src/erc4337/operation.js'
 import { createBundleSizes } from '../../src/mempool/bundleSizes.js'
 import { createMempool } from '../../src/mempool/createMempool.js'
 import { minimumReplacement } from '../../src/mempool/decideAdmission.js'
-import type { MempoolContext } from '../../src/mempool/mempoolContext.js'
 import { announceOperations, OPERATIONS_CHANNEL } from '../../src/mempool/pool/operations.js'
 import { useDatabase } from '../support/database/database.js'
 import { silent } from '../support/logger.js'
@@ -182,11 +181,12 @@ describe('admission', () => {
       const sender = await ruled.createAccount()
       await ruled.admit(ruled.operation(sender))
       let comesNext = true
-      const engine: MempoolContext['engine'] = {
-        ...context.engine,
+      const { engine } = ruled.chain
+      const by: typeof engine.by = (requester) => ({
+        ...engine.by(requester),
         measure: () => Promise.reject(new Error('admission measures nothing')),
         async validate(...operation) {
-          const validated = await context.engine.validate(...operation)
+          const validated = await engine.by(requester).validate(...operation)
           if (comesNext) {
             comesNext = false
             await stake(ruled, sender)
@@ -194,18 +194,18 @@ describe('admission', () => {
           }
           return validated
         },
-      }
+      })
       const sizes = createBundleSizes(postgres().database, ruled.definition)
       const mempool = createMempool({
         ...context,
         sizes,
         heads,
-        engine,
+        engine: { ...engine, by },
         metrics: noMetrics,
         witnesses: { record: () => {} },
       })
       const second = ruled.operation(sender, { nonce: 1n << 64n })
-      const options = { appId, simulateExecution: false }
+      const options = { appId, requester: undefined, simulateExecution: false }
       expect(await mempool.admit(entryPoint, second, options)).toMatch(/^0x/)
       expect(comesNext).toBe(false)
     } finally {
@@ -227,13 +227,14 @@ describe('admission', () => {
     const sizes = createBundleSizes(database(), definition)
     const witnesses = { record: () => {} }
     const parts = { ...context, sizes, heads, witnesses, metrics: noMetrics, wakeBundler }
-    const { engine } = context
+    const { engine } = chain().chain
     const measure = () => Promise.reject(new Error('admission measures nothing'))
-    const mempool = createMempool({ ...parts, engine: { ...engine, measure } })
+    const by: typeof engine.by = (requester) => ({ ...engine.by(requester), measure })
+    const mempool = createMempool({ ...parts, engine: { ...engine, by } })
     const admitNext = async () => {
       const op = chain().operation(await chain().createAccount())
       await heads.refresh()
-      await mempool.admit(entryPoint, op, { appId, simulateExecution: false })
+      await mempool.admit(entryPoint, op, { appId, requester: undefined, simulateExecution: false })
     }
     try {
       await admitNext()
@@ -343,7 +344,7 @@ describe('admission', () => {
 
   test('runs the call only when asked to', async () => {
     const op = chain().operation(await chain().createAccount(), { callData: fail })
-    const options = { appId: chain().appId, simulateExecution: true }
+    const options = { appId: chain().appId, requester: undefined, simulateExecution: true }
     const error = await chain()
       .services.admit(chain().entryPoint, op, options)
       .catch((e) => e)

@@ -38,7 +38,8 @@ function ask(draft: Draft, app = appId): Promise<SponsorshipResult> {
 }
 
 function admit(op: Operation, app = appId): Promise<Hex> {
-  return chain().services.admit(chain().entryPoint, op, { appId: app, simulateExecution: false })
+  const options = { appId: app, requester: undefined, simulateExecution: false }
+  return chain().services.admit(chain().entryPoint, op, options)
 }
 
 async function credited(mode: 'shared' | 'native', wei: bigint, app = appId) {
@@ -105,8 +106,7 @@ describe('mode native', () => {
     const paying = await chain().services.estimate(
       chain().entryPoint,
       { ...draft, ...standard },
-      undefined,
-      appId,
+      { appId, requester: undefined },
     )
     expect(paying.maxFeePerGas).toBe(standard.maxFeePerGas)
     await chain().funds.setMode(appId, 'native')
@@ -117,7 +117,7 @@ describe('mode native', () => {
       fast: nothing,
     })
     expect(
-      await chain().services.estimate(chain().entryPoint, draft, undefined, appId),
+      await chain().services.estimate(chain().entryPoint, draft, { appId, requester: undefined }),
     ).toMatchObject(nothing)
   })
 
@@ -132,6 +132,7 @@ describe('mode native', () => {
       policyIds: undefined,
       webhookData: undefined,
       signingPhase: undefined,
+      requester: undefined,
     })
     expect(stub).toBeUndefined()
   })

@@ -93,7 +93,7 @@ function paymasterWith(
     node,
     heads,
     definition,
-    engine,
+    engine: { by: () => engine },
     fees,
     prices: { rate },
     terms: defaultTerms,
@@ -153,6 +153,7 @@ async function request(seed: string, address: Address): Promise<TokenRequest> {
     expiryDuration: undefined,
     token: address,
     permit: undefined,
+    requester: undefined,
   }
 }
 

@@ -59,7 +59,7 @@ async function send(
   return world().services.admit(
     world().chain.entryPoints.find(({ address }) => address === entryPoint.address)!,
     await chain.sign(operation, seed),
-    { appId, simulateExecution: false },
+    { appId, requester: undefined, simulateExecution: false },
   )
 }
 

@@ -26,6 +26,7 @@ describe.each(VERSIONS)('EntryPoint v%s', (version) => {
     const signed = await chain().sign(operation, seed)
     return world().services.admit(chain().entryPoint, signed, {
       appId: appId(),
+      requester: undefined,
       simulateExecution: false,
     })
   }
@@ -45,10 +46,11 @@ describe.each(VERSIONS)('EntryPoint v%s', (version) => {
     const { operation, sharedBy } = await world().stored(hash)
     const charged = { operation, success, actualGasUsed, actualGasCost, sharedBy }
     const { blockHash } = receipt
-    const { parts, state } = await world().services.waterfall(chain().entryPoint, {
-      ...charged,
-      blockHash,
-    })
+    const { parts, state } = await world().services.waterfall(
+      chain().entryPoint,
+      { ...charged, blockHash },
+      undefined,
+    )
     expect(state).toBe('before')
     const gasOf = (kind: string) => parts.find((part) => part.kind === kind)?.gas ?? 0n
     const price = (cost + rebate) / actualGasUsed

@@ -6,6 +6,7 @@ import type { ValidationResult } from '../../src/simulation/engine.js'
 import { HANDLER } from '../../src/simulation/inProcess/simulateOperation.js'
 import { startChangedNode } from '../support/chain/changedNode.js'
 import { alerts, fundedOperation, openChainEngine } from '../support/chain/openChainEngine.js'
+import { requesterOf } from '../support/requesterOf.js'
 import { until } from '../support/until.js'
 import { useVersionChain } from '../support/world.js'
 
@@ -110,6 +111,20 @@ describe('validations of our EVM, compared with the node', () => {
     await engine.engine.validate(...otherCode)
     expect(engine.ran.at(-1)).toBe('trace')
     expect(engine.compared).toHaveLength(2)
+  })
+
+  test('are run again for nobody who asks: a request pays for its own run only', async () => {
+    const node = await startChangedNode(chain().anvil.url, dearerInside)
+    open.push(() => node.stop())
+    const engine = await start({ url: node.url })
+    const requester = requesterOf('key')
+    const op = await fundedOperation(chain())
+    await engine.engine.by(requester).validate(chain().entryPoint, op)
+    const { spent } = requester
+    expect(spent).toBeGreaterThan(0)
+    // Before it counts as different, our EVM validates it again.
+    expect(await outcomes(engine, 1)).toEqual(['differs'])
+    expect(requester.spent).toBe(spent)
   })
 
   test('on state that changed without a block are no difference', async () => {

@@ -18,7 +18,7 @@ const opened: Simulations[] = []
 function engineOn(chain: GroundChain, inline: typeof everything, threads = program) {
   const simulations = createSimulations({ workers: 1, logger: silent, program: threads, inline })
   opened.push(simulations)
-  return createInProcessEngine({ state: chain.engine.state, simulations })
+  return createInProcessEngine({ state: chain.engine.state, simulations, requester: undefined })
 }
 
 describe.each(['0.6', '0.7', '0.9'] as const)('EntryPoint v%s', (version) => {
@@ -78,7 +78,8 @@ describe.each(['0.6', '0.7', '0.9'] as const)('EntryPoint v%s', (version) => {
         parentPort.on('message', () => { for (;;); })`)}`,
     )
     const simulations = createSimulations({ workers: 1, logger: silent, program: silentProgram })
-    const engine = createInProcessEngine({ state: chain().engine.state, simulations })
+    const party = { simulations, requester: undefined }
+    const engine = createInProcessEngine({ ...party, state: chain().engine.state })
     const drafted = await chain().draft('deployed', 'dear')
     const free = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n }
     const dear = { ...drafted, ...free, callData: '0x01' as const }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { RateLimitError } from '../../base/errors/limitErrors.js'
-import { currentRequester } from '../../base/requester.js'
+import type { Requester } from '../../base/requester.js'
 import { defaultLimits } from '../routeContext.js'
 import { createGate, networkOf } from './createGate.js'
 
@@ -60,7 +60,7 @@ test('a call takes its method’s cost from the key, and from sender and key tog
 
 test('a simulation takes a unit of the key for each millisecond beyond the method’s cost', async () => {
   const gate = createGate({ ...one, key: { perSecond: 0.001, burst: 100 } })
-  const spend = (milliseconds: number) => async () => currentRequester()?.spend(milliseconds)
+  const spend = (milliseconds: number) => async (by: Requester) => by.spend(milliseconds)
   await gate.simulate('a', ESTIMATE, spend(5.9))
   await gate.simulate('a', ESTIMATE, spend(104))
   gate.call('a', 'eth_chainId')
@@ -73,9 +73,9 @@ test('a simulation takes a unit of the key for each millisecond beyond the metho
 test('a key has eight heavy simulations at once; the next is refused until one ends', async () => {
   const gate = createGate({ ...one, simulationsPerKey: 0, simulations: 0 })
   const ends: (() => void)[] = []
-  const heavy = async () => {
-    currentRequester()?.beginHeavyWork()
-    currentRequester()?.beginHeavyWork()
+  const heavy = async (requester: Requester) => {
+    requester.beginHeavyWork()
+    requester.beginHeavyWork()
     await new Promise<void>((resolve) => ends.push(resolve))
   }
   const eight = Array.from({ length: 8 }, () => gate.simulate('a', ESTIMATE, heavy))

@@ -3,7 +3,7 @@ import { isIPv4 } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { RateLimitError } from '../../base/errors/limitErrors.js'
 import { Lru } from '../../base/lru.js'
-import { type Requester, workFor } from '../../base/requester.js'
+import type { Requester } from '../../base/requester.js'
 import { type MethodName, methods } from '../methods/methodList.js'
 import { createTokenBuckets, type Rate } from './tokenBuckets.js'
 
@@ -34,10 +34,15 @@ export type Gate = {
   credentialWasWrong(ip: string): void
   credentialWasRight(credential: string): void
   /**
-   * Runs a simulation for the key unless too many are under way; takes a unit of the key for each
-   * millisecond of a thread beyond the method's cost. Throws RateLimitError, also from a heavy run.
+   * Runs a simulation for the key unless too many are under way. Work for the requester that `run` gets
+   * takes a unit of the key for each millisecond of a thread beyond the method's cost. Throws
+   * RateLimitError, also from a heavy run.
    */
-  simulate<Result>(keyId: string, method: MethodName, run: () => Promise<Result>): Promise<Result>
+  simulate<Result>(
+    keyId: string,
+    method: MethodName,
+    run: (requester: Requester) => Promise<Result>,
+  ): Promise<Result>
   /** Takes a place among those who wait; the function gives it back, once. Throws RateLimitError. */
   wait(keyId: string): () => void
 }
@@ -101,7 +106,7 @@ export function createGate(limits: GateLimits): Gate {
       runningInAll += 1
       const { requester, end } = createRequester(keyId, ofKey)
       try {
-        return await workFor(requester, run)
+        return await run(requester)
       } finally {
         runningInAll -= 1
         ofKey.count -= 1

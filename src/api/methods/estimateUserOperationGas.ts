@@ -33,8 +33,8 @@ export const estimateUserOperationGas = method({
     draft: decodeDraft(operation, 'params[0]', entryPoint.version),
     stateOverride,
   }),
-  run: ({ entryPoint, draft, stateOverride }, { chain, appId }) =>
-    chain.estimate(entryPoint, draft, stateOverride, appId),
+  run: ({ entryPoint, draft, stateOverride: override }, { chain, appId, requester }) =>
+    chain.estimate(entryPoint, draft, { override, appId, requester }),
   result: {
     classic: z.object({
       ...estimateLimits(classicNumber),

@@ -29,8 +29,8 @@ export const getFeeQuoteOrData = method({
     withOperation(mode, operation, inferEntryPoint(operation, chain), 'result'),
   run: async (request, context): Promise<VersionedSponsorship | QuotesAnswer> => {
     if (request.mode === 'SPONSORED') return requestSponsorship(request, context)
-    const { chain, appId } = context
-    return { mode: 'QUOTES', ...(await chain.tokens.quote({ ...request, appId })) }
+    const { chain, appId, requester } = context
+    return { mode: 'QUOTES', ...(await chain.tokens.quote({ ...request, appId, requester })) }
   },
   refusal: refusalOf,
   result: {

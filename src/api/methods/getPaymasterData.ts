@@ -54,15 +54,15 @@ export const getPaymasterStubData = method({
   params: erc7677Params,
   errors: simulationErrors,
   decode: decodePaymasterParams('commit'),
-  run: async (request, { chain, appId, sponsorOf }): Promise<VersionedStub> => {
+  run: async (request, { chain, appId, requester, sponsorOf }): Promise<VersionedStub> => {
     const { version } = request.entryPoint
     if (request.mode === 'ERC20') {
-      const payer = await chain.tokens.stub({ ...request, appId })
+      const payer = await chain.tokens.stub({ ...request, appId, requester })
       return { payer, version, separateSignature: false, isFinal: false, sponsor: undefined }
     }
     const { mode, separateSignature, refusal, ...sponsorship } = request
     const [payer, sponsor] = await Promise.all([
-      chain.stub({ ...sponsorship, appId, webhookData: undefined }),
+      chain.stub({ ...sponsorship, appId, requester, webhookData: undefined }),
       sponsorOf(appId),
     ])
     const isFinal = request.signingPhase === 'commit'
@@ -93,8 +93,8 @@ export async function requestPaymaster(
   context: MethodContext,
 ): Promise<PaymasterAnswer> {
   if (request.mode === 'SPONSORED') return requestSponsorship(request, context)
-  const { chain, appId } = context
-  const payment = await chain.tokens.pay({ ...request, appId })
+  const { chain, appId, requester } = context
+  const payment = await chain.tokens.pay({ ...request, appId, requester })
   const { version } = request.entryPoint
   return { mode: 'ERC20', ...payment, version, separateSignature: false }
 }
@@ -105,10 +105,10 @@ export async function requestPaymaster(
  */
 export async function requestSponsorship(
   request: SponsoredMode,
-  { chain, appId }: MethodContext,
+  { chain, appId, requester }: MethodContext,
 ): Promise<VersionedSponsorship> {
   const { mode, separateSignature, refusal, ...sponsorship } = request
-  const result = await chain.sponsor({ ...sponsorship, appId })
+  const result = await chain.sponsor({ ...sponsorship, appId, requester })
   if (refusal === 'error' && !result.decision.sponsored)
     throw new SponsorshipRefusedError(result.decision)
   return { ...result, mode, version: request.entryPoint.version, separateSignature }

@@ -2,6 +2,7 @@ import type { Hex } from 'viem'
 import type { z } from 'zod'
 import type { ErrorCode } from '../../base/errors/catalogue.js'
 import type { PurserError } from '../../base/errors/purserError.js'
+import type { Requester } from '../../base/requester.js'
 import type { OperationProgress } from '../../bundler/operationNews.js'
 import type { KeyScope } from '../../tenants/keyOwner.js'
 import type { DecodeContext, Decoded, Input, Inputs } from '../dialects/decode/values.js'
@@ -27,11 +28,17 @@ export type MethodContext = {
   /** The app whose key is in the path. */
   readonly appId: string
   readonly keyId: string
+  /** The caller as a party that operations are run for; undefined in methods that do not simulate. */
+  readonly requester: Requester | undefined
   readonly clientVersion: string
   readonly sponsorOf: Services['sponsorOf']
   /** The places of methods that both run an operation and wait for it. */
   readonly gate: {
-    simulate<Result>(keyId: string, method: string, run: () => Promise<Result>): Promise<Result>
+    simulate<Result>(
+      keyId: string,
+      method: string,
+      run: (requester: Requester) => Promise<Result>,
+    ): Promise<Result>
     wait(keyId: string): () => void
   }
   /** Calls `hear` when the caller's connection closes, or has its answer; the function forgets it. */

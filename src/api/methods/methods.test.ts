@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { address, rpcOperation06, rpcOperation07 } from '../../../test/support/http/apiFixtures.js'
 import { memoryKeys } from '../../../test/support/http/memoryServices.js'
 import { rpcPath, useApi } from '../../../test/support/http/useApi.js'
+import type { Requester } from '../../base/requester.js'
 import { canonicalAddresses } from '../../erc4337/canonicalAddresses.js'
+import { methods } from './methodList.js'
 
 const { call, memory, post } = useApi()
 
@@ -18,6 +20,7 @@ describe('the life of an operation', () => {
     expect(memory().calls.at(-1)?.arguments[2]).toEqual({
       appId: 'app-1',
       keyId: 'key-1',
+      requester: expect.objectContaining({ name: 'key-1' }),
       simulateExecution: true,
     })
     const again = await call('v2', 'eth_sendUserOperation', [rpcOperation06, entryPoint])
@@ -118,9 +121,26 @@ describe('methods', () => {
       override,
     ])
     expect(answer.body.result.validUntil).toEqual({ type: 'BigNumber', hex: '0x6b49d200' })
-    expect(memory().calls.at(-1)?.arguments[2]).toEqual({ [address('a')]: { balance: '0x1' } })
+    expect(memory().calls.at(-1)?.arguments[2]).toEqual({
+      override: { [address('a')]: { balance: '0x1' } },
+      appId: 'app-1',
+      requester: expect.objectContaining({ name: 'key-1' }),
+    })
     await call('v2', 'eth_estimateUserOperationGas', [rpcOperation06, entryPoint])
-    expect(memory().calls.at(-1)?.arguments[2]).toBeUndefined()
+    expect(memory().calls.at(-1)?.arguments[2]).toMatchObject({ override: undefined })
+  })
+
+  const simulating = Object.values(methods).filter(({ simulates }) => simulates)
+  test.each(simulating)('$name works for its caller', async ({ name, example }) => {
+    const before = memory().calls.length
+    // The examples are about another chain.
+    const params = JSON.stringify(example.params).replace(/"0xa"|(?<="chainId":)10/, '31337')
+    await call('v3', name, JSON.parse(params))
+    const askers = memory()
+      .calls.slice(before)
+      .flatMap((each) => each.arguments)
+      .flatMap((given) => (given as { requester?: Requester } | undefined)?.requester?.name ?? [])
+    expect(new Set(askers)).toEqual(new Set(['key-1']))
   })
 
   test('names of the service', async () => {

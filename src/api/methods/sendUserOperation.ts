@@ -23,8 +23,8 @@ export const sendUserOperation = method({
     operation: decodeOperation(operation, 'params[0]', entryPoint.version),
     simulateExecution: options?.simulation_type === 'validation_and_execution',
   }),
-  run: ({ entryPoint, operation, simulateExecution }, { chain, appId, keyId }) =>
-    chain.admit(entryPoint, operation, { appId, keyId, simulateExecution }),
+  run: ({ entryPoint, operation, simulateExecution }, { chain, appId, keyId, requester }) =>
+    chain.admit(entryPoint, operation, { appId, keyId, requester, simulateExecution }),
   result: word,
   example: {
     params: [

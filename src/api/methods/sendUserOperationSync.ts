@@ -54,8 +54,8 @@ export const sendUserOperationSync = method({
     // A request that may not wait is refused before its operation is taken.
     const leave = gate.wait(keyId)
     try {
-      const hash = await gate.simulate(keyId, 'eth_sendUserOperationSync', () =>
-        chain.admit(entryPoint, operation, { appId, keyId, simulateExecution: false }),
+      const hash = await gate.simulate(keyId, 'eth_sendUserOperationSync', (requester) =>
+        chain.admit(entryPoint, operation, { appId, keyId, requester, simulateExecution: false }),
       )
       return until === 'accepted' ? hash : await receiptOf(hash, until, deadline, context)
     } finally {

@@ -47,14 +47,15 @@ export const validateSponsorshipPolicies = method({
     const policyIds = typeof third === 'number' ? undefined : third
     return { request, draft: request.draft, policyIds }
   },
-  run: async ({ request, policyIds }, { chain, appId }) => {
+  run: async ({ request, policyIds }, { chain, appId, requester }) => {
     if (request.mode === 'ERC20')
       throw new InvalidParamsError(
         'params[3].mode',
         'must be "SPONSORED": policies do not judge what users pay.',
       )
     const { mode, separateSignature, refusal, ...sponsorship } = request
-    const preview: PolicyPreview = await chain.previewSponsorship({ ...sponsorship, appId })
+    const asked = { ...sponsorship, appId, requester }
+    const preview: PolicyPreview = await chain.previewSponsorship(asked)
     return { preview, policyIds }
   },
   result: z.union([preview, willingPolicies]),

@@ -3,6 +3,7 @@ import { RateLimitError } from '../../base/errors/limitErrors.js'
 import type { PurserError } from '../../base/errors/purserError.js'
 import { InvalidRequestError, MethodNotFoundError } from '../../base/errors/requestErrors.js'
 import type { Metrics } from '../../base/metrics/metrics.js'
+import type { Requester } from '../../base/requester.js'
 import type { KeyOwner } from '../../tenants/keyOwner.js'
 import type { Dialect } from '../dialects/dialect.js'
 import type { Gate } from '../gate/createGate.js'
@@ -14,7 +15,7 @@ import type { Services } from '../services.js'
 import { decodeCall, errorBody, idOf, type RpcCall } from './envelope.js'
 import { toRefusal } from './toRefusal.js'
 
-type RpcContext = MethodContext & {
+type RpcContext = Omit<MethodContext, 'requester'> & {
   readonly dialect: Dialect
   readonly batchLength: number
   /** The key of the path, with the methods that it may call. */
@@ -151,7 +152,7 @@ async function run<Name extends MethodName>(
   const { operation, draft }: Decoded = decoded
   const sender = (operation ?? draft)?.sender
   if (sender !== undefined) gate.about(identity.keyId, sender, name)
-  const answer = () => method.run(decoded, context)
+  const answer = (requester?: Requester) => method.run(decoded, { ...context, requester })
   const result = method.simulates
     ? await gate.simulate(identity.keyId, name, answer)
     : await answer()

@@ -103,11 +103,11 @@ export async function evaluateSponsorship(
 async function measure(
   parts: SponsorParts,
   { payer, draft, stubbed, remaining, head, at }: SponsorshipCandidate,
-  { entryPoint }: SponsorshipRequest,
+  { entryPoint, requester }: SponsorshipRequest,
 ) {
   const { tank, credit } = payer
   const [estimate, deposit, delegate, price, use] = await Promise.all([
-    parts.estimate(entryPoint, stubbed),
+    parts.estimate(entryPoint, stubbed, { requester }),
     tank && parts.depositAt(head, entryPoint.address, tank.address),
     delegateToHash(parts.node, draft),
     hasUsdBudget(remaining) ? priceAt(parts, at) : undefined,

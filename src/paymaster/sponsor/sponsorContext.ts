@@ -6,9 +6,7 @@ import type { FeeAdvice } from '../../chain/fees.js'
 import type { HeadFollower } from '../../chain/headFollower.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
 import type { Database } from '../../db/database.js'
-import type { Draft } from '../../erc4337/draft.js'
-import type { EntryPoint } from '../../erc4337/entryPoint.js'
-import type { GasEstimate } from '../../gas/estimateOperation.js'
+import type { Estimating } from '../../gas/estimateOperation.js'
 import type { Approver } from '../../webhooks/approve.js'
 import type { DepositReader } from '../entryPointDeposit.js'
 import { type Grant, putGrants } from '../ledger/grants.js'
@@ -33,7 +31,7 @@ export type SponsorContext = {
   readonly metrics: ChainMetrics
   /** Called with each operation that was sponsored, for the traces. */
   readonly onSponsored?: ((step: SponsoredStep) => void) | undefined
-  estimate(entryPoint: EntryPoint, draft: Draft): Promise<GasEstimate>
+  readonly estimate: Estimating
   fees(): Promise<FeeAdvice>
 }
 

@@ -172,7 +172,8 @@ async function refuseSponsorship(
   await recordDecision(parts, decision, record)
   parts.logger.info({ appId: request.appId, ...decision }, 'sponsorship refused')
   const selfPaid = withPaymaster(request.draft, undefined)
-  const estimate = await parts.estimate(request.entryPoint, selfPaid)
+  const { requester } = request
+  const estimate = await parts.estimate(request.entryPoint, selfPaid, { requester })
   const limits = givenLimits(request.draft, request.calculateGasLimits)
   const operation = complete(selfPaid, { ...estimate, ...limits })
   return { decision, operation, paymasterAndData: '0x' }

@@ -101,14 +101,16 @@ async function proposeIn(
   payment: TokenCase,
 ): Promise<ProposedPayment> {
   const { request, token } = payment
-  const { entryPoint, draft, calculateGasLimits } = request
+  const { entryPoint, draft, calculateGasLimits, requester } = request
   const { quote, stub } = stubFor(payment, mode)
   const stubbed = withPaymaster(draft, stub)
-  const estimate = await parts.estimate(entryPoint, stubbed).catch(async (error: unknown) => {
-    // The tank refuses a sender that has less than the stub names, and its sentence knows no charge.
-    if (error instanceof PaymasterRejectedError) await requireBalance(parts, payment)
-    throw isRefusedCharge(error) ? refusedCharge(payment, quote.postOpGas) : error
-  })
+  const estimate = await parts
+    .estimate(entryPoint, stubbed, { requester })
+    .catch(async (error: unknown) => {
+      // The tank refuses a sender that has less than the stub names, and its sentence knows no charge.
+      if (error instanceof PaymasterRejectedError) await requireBalance(parts, payment)
+      throw isRefusedCharge(error) ? refusedCharge(payment, quote.postOpGas) : error
+    })
   const limits = limitsToSign(givenLimits(draft, calculateGasLimits), estimate)
   const unsigned = complete(stubbed, { ...estimate, ...limits })
   const gas = { ...limits, bundleGas: entryPoint.bundleGas(unsigned) }

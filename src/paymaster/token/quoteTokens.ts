@@ -38,7 +38,7 @@ import type { TokenParts } from './tokenContext.js'
  */
 export async function quoteTokens(parts: TokenParts, request: QuoteRequest): Promise<FeeQuotes> {
   const { chainId, tokens } = parts.definition
-  const { appId, entryPoint, calculateGasLimits, draft, tokens: wanted } = request
+  const { appId, entryPoint, calculateGasLimits, draft, requester, tokens: wanted } = request
   const chosen =
     wanted.length === 0 ? tokens : tokens.filter(({ address }) => wanted.includes(address))
   const [first] = chosen
@@ -46,7 +46,7 @@ export async function quoteTokens(parts: TokenParts, request: QuoteRequest): Pro
   const unpaid = withPaymaster(draft, undefined)
   const [tank, estimate, head] = await Promise.all([
     requireTokenTank(parts, appId, entryPoint, first.address),
-    parts.estimate(entryPoint, unpaid),
+    parts.estimate(entryPoint, unpaid, { requester }),
     parts.heads.refresh(),
   ])
   const limits = limitsToSign(givenLimits(unpaid, calculateGasLimits), estimate)

@@ -1,13 +1,12 @@
 import type { Logger } from 'pino'
 import type { ChainMetrics } from '../../base/metrics/metrics.js'
+import type { Requester } from '../../base/requester.js'
 import type { ChainDefinition } from '../../chain/definition/chainDefinition.js'
 import type { FeeAdvice } from '../../chain/fees.js'
 import type { HeadFollower } from '../../chain/headFollower.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
 import type { Database } from '../../db/database.js'
-import type { Draft } from '../../erc4337/draft.js'
-import type { EntryPoint } from '../../erc4337/entryPoint.js'
-import type { GasEstimate } from '../../gas/estimateOperation.js'
+import type { Estimating } from '../../gas/estimateOperation.js'
 import type { Engine } from '../../simulation/engine.js'
 import type { DepositReader } from '../entryPointDeposit.js'
 import type { Prices } from '../prices/createPrices.js'
@@ -20,7 +19,7 @@ export type TokenPaymasterContext = {
   readonly database: Database
   readonly masterKey: Buffer
   readonly node: NodeClient
-  readonly engine: Pick<Engine, 'execute'>
+  readonly engine: { by(requester: Requester | undefined): Pick<Engine, 'execute'> }
   readonly heads: Pick<HeadFollower, 'refresh'>
   readonly definition: Pick<
     ChainDefinition,
@@ -30,7 +29,7 @@ export type TokenPaymasterContext = {
   readonly terms: SponsorshipTerms
   readonly logger: Logger
   readonly metrics: ChainMetrics
-  estimate(entryPoint: EntryPoint, draft: Draft): Promise<GasEstimate>
+  readonly estimate: Estimating
   fees(): Promise<FeeAdvice>
 }
 

@@ -1,19 +1,17 @@
 import { greatest, smallest } from '../../base/bigints.js'
 import type { StateProvider } from '../../chain/stateProvider.js'
 import type { Engine, GasMeasurement, Inspecting } from '../engine.js'
-import type { Simulations } from '../simulations.js'
+import type { RunParty } from '../simulations.js'
 import { createEngineOn, createInProcessEngine } from './inProcessEngine.js'
 
 /**
  * Our EVM by the rules of now, and while a fork is near by those as well: an operation must be valid on both sides, and
  * its limits are enough for both.
  */
-export function engineOnBothSides(
-  state: StateProvider,
-  simulations: Simulations,
-): Engine & Inspecting {
-  const now = createInProcessEngine({ state, simulations })
-  const then = createEngineOn(state.withComingRules, simulations)
+export function engineOnBothSides(state: StateProvider, party: RunParty): Engine & Inspecting {
+  const { simulations, requester } = party
+  const now = createInProcessEngine({ state, simulations, requester })
+  const then = () => createEngineOn(state.withComingRules, party)
   return {
     execute: now.execute,
     inspect: now.inspect,
@@ -21,7 +19,7 @@ export function engineOnBothSides(
     async validate(...request) {
       const result = await now.validate(...request)
       if (!result.ok || state.forks().length === 1) return result
-      const later = await then.validate(...request)
+      const later = await then().validate(...request)
       if (!later.ok) return later
       const used = greatest(
         result.validation.verificationGasUsed,
@@ -32,7 +30,7 @@ export function engineOnBothSides(
     async measure(...request) {
       const result = await now.measure(...request)
       if (result.outcome !== 'measured' || state.forks().length === 1) return result
-      const later = await then.measure(...request)
+      const later = await then().measure(...request)
       if (later.outcome !== 'measured') return later
       return { outcome: 'measured', gas: enoughForBoth(result.gas, later.gas) }
     },

@@ -13,7 +13,7 @@ import { mergeOverrides } from '../evmOverrides.js'
 import { aggregated } from '../operationFailure.js'
 import { fundsOn } from '../payerFunds.js'
 import { readSetOf } from '../readSet.js'
-import type { OperationRuns, Simulations } from '../simulations.js'
+import type { OperationRuns, RunParty } from '../simulations.js'
 import { stateBefore } from '../stateBefore.js'
 import { takeWitness, type WitnessedRun } from '../witness.js'
 import { accessHintsOf } from './accessHintsOf.js'
@@ -23,10 +23,7 @@ import type { OperationRun, RunTask } from './runOperation.js'
 import { refusal, validationOf } from './simulatedOperation.js'
 import { handleOpsCall, pretendedParts, stateFor } from './simulateOperation.js'
 
-type InProcessContext = {
-  readonly state: StateProvider
-  readonly simulations: Simulations
-}
+type InProcessContext = RunParty & { readonly state: StateProvider }
 
 /**
  * An engine that runs operations of any EntryPoint version in our own EVM, on the EntryPoint's real
@@ -37,46 +34,42 @@ type InProcessContext = {
  * An apparent refusal is checked once more on the newest state: the client that sent the operation may
  * have seen a block that we have not.
  */
-export function createInProcessEngine({
-  state,
-  simulations,
-}: InProcessContext): Engine & Inspecting {
-  const known = createEngineOn(state.withState, simulations)
-  const newest = createEngineOn(state.withNewestState, simulations)
+export function createInProcessEngine(context: InProcessContext): Engine & Inspecting {
+  const { state } = context
+  const known = createEngineOn(state.withState, context)
+  const newest = () => createEngineOn(state.withNewestState, context)
   return {
     async validate(...request) {
       const result = await known.validate(...request)
       if (result.ok && !signatureFailed(result.validation)) return result
-      return newest.validate(...request)
+      return newest().validate(...request)
     },
     async execute(...request) {
       const result = await known.execute(...request)
-      return result.ok && result.success ? result : newest.execute(...request)
+      return result.ok && result.success ? result : newest().execute(...request)
     },
     async measure(...request) {
       const result = await known.measure(...request)
-      return result.outcome === 'measured' ? result : newest.measure(...request)
+      return result.outcome === 'measured' ? result : newest().measure(...request)
     },
     async inspect(...request) {
       const result = await known.inspect(...request)
-      return result.ok && result.success ? result : newest.inspect(...request)
+      return result.ok && result.success ? result : newest().inspect(...request)
     },
-    witness: newest.witness,
+    witness: (...request) => newest().witness(...request),
   }
 }
 
-type RunContext = { readonly withState: WithState; readonly simulations: Simulations }
+type RunContext = RunParty & { readonly withState: WithState }
 
 function signatureFailed(validation: Validation): boolean {
   return validation.accountSignatureFailed || validation.paymasterSignatureFailed
 }
 
 /** An engine on the state that `withState` provides, without a second check of refusals. */
-export function createEngineOn(
-  withState: WithState,
-  simulations: Simulations,
-): Engine & Inspecting {
-  const context = { withState, simulations }
+export function createEngineOn(withState: WithState, party: RunParty): Engine & Inspecting {
+  const { simulations, requester } = party
+  const context = { withState, simulations, requester }
   return {
     async validate(entryPoint, op, override) {
       const task = { kind: 'run', op, extent: 'validation', wantsRecord: true } as const
@@ -132,7 +125,7 @@ export function createEngineOn(
           const funds = fundsOn(known, entryPoint, op)
           if (funds.kind === 'missing') return funds
           const pretended = mergeOverrides(funds.override, override)
-          const simulation = simulations.begin({ entryPoint, override: pretended, kind })
+          const simulation = simulations.begin({ requester, entryPoint, override: pretended, kind })
           runs = { on: known, simulation }
         }
         return runs.simulation.measure(known, reads, task)
@@ -230,14 +223,14 @@ function witnessOf(
 
 /** Runs an operation until no state is missing; the last run is the one that counts. */
 async function runOnce(
-  { withState, simulations }: RunContext,
+  { withState, simulations, requester }: RunContext,
   entryPoint: EntryPoint,
   task: RunTask,
   override: StateOverride = {},
 ): Promise<OnceRun> {
   const { op, extent } = task
   const hints = accessHintsOf(entryPoint, op, extent)
-  const simulation = simulations.begin({ entryPoint, override, kind: kindOf(hints) })
+  const simulation = simulations.begin({ requester, entryPoint, override, kind: kindOf(hints) })
   const { result, known } = await withState(hints, (known, reads) =>
     simulation.run(known, reads, task),
   )

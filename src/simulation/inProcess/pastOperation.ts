@@ -9,7 +9,7 @@ import type { Operation } from '../../erc4337/operation.js'
 import { type Fork, trackState } from '../../evm/index.js'
 import type { Engine, Inspecting, StateOverride } from '../engine.js'
 import { fundsOn } from '../payerFunds.js'
-import type { Simulations } from '../simulations.js'
+import type { RunParty } from '../simulations.js'
 import { stateBefore } from '../stateBefore.js'
 import { accessHintsOf } from './accessHintsOf.js'
 import { createEngineOn } from './inProcessEngine.js'
@@ -24,10 +24,7 @@ export type IncludedOperation = {
   before(): Promise<StateBefore>
 }
 
-type PastContext = {
-  readonly state: Pick<StateProvider, 'openPast'>
-  readonly simulations: Simulations
-}
+type PastContext = RunParty & { readonly state: Pick<StateProvider, 'openPast'> }
 
 type Facts = Accesses & {
   readonly kind: 'done'
@@ -42,7 +39,7 @@ type Facts = Accesses & {
  * enough money. Throws CannotSimulateError.
  */
 export async function openPast(
-  { state, simulations }: PastContext,
+  { state, ...party }: PastContext,
   entryPoint: EntryPoint,
   op: Operation,
   blockHash: Hex,
@@ -66,7 +63,7 @@ export async function openPast(
     by(fork) {
       const ruled = (known: KnownBlock) =>
         fork === undefined ? changed(known) : byRules(changed(known), fork)
-      const engine = createEngineOn(past.on(ruled), simulations)
+      const engine = createEngineOn(past.on(ruled), party)
       return {
         measure: engine.measure,
         inspect: engine.inspect,

@@ -1,5 +1,5 @@
 import type { Hex } from 'viem'
-import { replays, workFor } from '../../base/requester.js'
+import { replays } from '../../base/requester.js'
 import type { StateProvider } from '../../chain/stateProvider.js'
 import type { EntryPoint } from '../../erc4337/entryPoint.js'
 import type { Simulations } from '../simulations.js'
@@ -31,11 +31,10 @@ export async function replayBundle(
     // The run raises the nonce of the transaction's sender.
     return { ...ofOperation, creators: [...ofOperation.creators, transaction.from] }
   })
-  const runs = workFor(replays, () =>
-    simulations.begin({ entryPoint, override: {}, kind: 'bundle' }),
-  )
+  const subject = { requester: replays, entryPoint, override: {}, kind: 'bundle' }
+  const runs = simulations.begin(subject)
   const { result, known } = await state.withStateBefore(blockHash, hints, (known, reads) =>
-    workFor(replays, () => runs.runBundle(known, reads, { kind: 'bundle', ...transaction })),
+    runs.runBundle(known, reads, { kind: 'bundle', ...transaction }),
   )
   const message = bundleMessage(entryPoint, transaction)
   const ended = { entryPoint, extent: 'bundle', message, ...result } as const

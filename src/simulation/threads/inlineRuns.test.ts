@@ -1,25 +1,11 @@
 import { expect, test } from 'vitest'
-import { type Requester, workFor } from '../../base/requester.js'
+import { requesterOf } from '../../../test/support/requesterOf.js'
+import type { Requester } from '../../base/requester.js'
 import { runInline } from './inlineRuns.js'
 
 /** Keeps the thread for so many milliseconds. */
 function busy(milliseconds: number): void {
   for (const end = performance.now() + milliseconds; performance.now() < end; );
-}
-
-function requesterOf(name: string): Requester & { readonly spent: number } {
-  let spent = 0
-  return {
-    name,
-    since: 0,
-    get spent() {
-      return spent
-    },
-    spend(milliseconds) {
-      spent += milliseconds
-    },
-    beginHeavyWork() {},
-  }
 }
 
 test('runs of one turn take a slice of it, then others have the thread', async () => {
@@ -33,7 +19,7 @@ test('runs of one turn take a slice of it, then others have the thread', async (
     if (order.length < 12) setImmediate(others)
   }
   setImmediate(others)
-  await Promise.all(Array.from({ length: 5 }, () => runInline(run)))
+  await Promise.all(Array.from({ length: 5 }, () => runInline(undefined, run)))
   const runs = order.flatMap((name, at) => (name === 'run' ? [at] : []))
   expect(runs).toHaveLength(5)
   for (const [at, next] of runs.slice(1).entries())
@@ -44,18 +30,14 @@ test('parties take turns, and pay for their time; a failing run fails alone', as
   const order: string[] = []
   const [greedy, modest] = [requesterOf('greedy'), requesterOf('modest')]
   const ask = (requester: Requester) =>
-    workFor(requester, () =>
-      runInline(() => {
-        order.push(requester.name)
-        busy(6)
-      }),
-    )
-  const failing = workFor(greedy, () =>
-    runInline(() => {
+    runInline(requester, () => {
+      order.push(requester.name)
       busy(6)
-      throw new Error('broke')
-    }),
-  )
+    })
+  const failing = runInline(greedy, () => {
+    busy(6)
+    throw new Error('broke')
+  })
   await Promise.all([
     expect(failing).rejects.toThrow('broke'),
     ...Array.from({ length: 4 }, () => ask(greedy)),

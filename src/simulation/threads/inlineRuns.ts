@@ -1,4 +1,4 @@
-import { currentRequester, type Requester } from '../../base/requester.js'
+import type { Requester } from '../../base/requester.js'
 import { FairQueue } from './fairQueue.js'
 
 /** Milliseconds of one turn of the event loop that runs take, before all others that wait get the thread. */
@@ -13,10 +13,12 @@ const turn = { taken: 0, isNextPlanned: false }
 /**
  * Runs `run`, a short one, on the calling thread: at once where runs have taken little of this turn of the
  * event loop, else in a later turn. In between everything else has the thread. Of the parties
- * (`currentRequester`) whose runs wait, the one that took least comes next.
+ * whose runs wait, the one that took least comes next; `requester` undefined = the service itself.
  */
-export async function runInline<Result>(run: () => Result): Promise<Result> {
-  const requester = currentRequester()
+export async function runInline<Result>(
+  requester: Requester | undefined,
+  run: () => Result,
+): Promise<Result> {
   if (queue.size === 0 && turn.taken < SLICE) return timed(requester, run)
   return new Promise((resolve, reject) => {
     queue.push(requester, {

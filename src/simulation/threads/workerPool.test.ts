@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import { afterEach, expect, test } from 'vitest'
 import { SimulationLostError, TooCostlyError } from '../../base/errors/simulationErrors.js'
+import { requesterOf } from '../../../test/support/requesterOf.js'
 import type { Requester } from '../../base/requester.js'
 import { createWorkerPool, type WorkerPool } from './workerPool.js'
 
@@ -69,21 +70,6 @@ function createGate(): { readonly gate: SharedArrayBuffer; readonly open: () => 
       Atomics.store(new Int32Array(gate), 0, 1)
       Atomics.notify(new Int32Array(gate), 0)
     },
-  }
-}
-
-function requesterOf(name: string): Requester & { readonly spent: number } {
-  let spent = 0
-  return {
-    name,
-    since: 0,
-    get spent() {
-      return spent
-    },
-    spend(milliseconds) {
-      spent += milliseconds
-    },
-    beginHeavyWork() {},
   }
 }
 

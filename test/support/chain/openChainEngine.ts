@@ -9,7 +9,7 @@ import { recordMetrics } from '../recordMetrics.js'
 import { simulations } from '../simulations.js'
 import type { VersionChain } from '../world/versionChain.js'
 
-/** The engine as the service makes it, on `rpcUrl`, and what it logs. */
+/** The engine as the service makes it for itself, on `rpcUrl`, and what it logs. */
 export async function openChainEngine(
   rpcUrl: string,
   { chainId, entryPoint }: VersionChain,
@@ -49,7 +49,7 @@ export async function openChainEngine(
   })
   asked.length = 0
   return {
-    engine,
+    engine: { ...engine, ...engine.by(undefined) },
     logged,
     asked,
     ran,

@@ -67,7 +67,7 @@ export async function openEngine(rpcUrl: string, chainId: number) {
   const onBatch = (calls: number) => sent.push(calls)
   const state = await createStateProvider({ node, heads, chainId, onBatch })
   return {
-    ...createInProcessEngine({ state, simulations }),
+    ...createInProcessEngine({ state, simulations, requester: undefined }),
     state,
     node,
     heads,

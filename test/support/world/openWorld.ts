@@ -166,7 +166,12 @@ export async function openWorld(database: Database, settings: WorldSettings = {}
     receipts: createReceiptMemory(database, chainId),
   }
   const appId = await createApp(database)
-  const at = versionsOn({ ...node, tester, eyes: { ...engine, node: chain.node, heads } })
+  const asker = { appId, requester: undefined }
+  const at = versionsOn({
+    ...node,
+    tester,
+    eyes: { ...engine.by(undefined), node: chain.node, heads },
+  })
   /** The service's own, which knows the rules that its chain has now. */
   const own = (given: EntryPoint) =>
     entryPoints.find(({ address }) => address === given.address) ?? given
@@ -202,11 +207,11 @@ export async function openWorld(database: Database, settings: WorldSettings = {}
     /** @param entryPoint v0.6 unless another one is given */
     async admit(op: Operation, entryPoint: EntryPoint = entryPoints[0]!): Promise<Hex> {
       await heads.refresh()
-      return services.admit(own(entryPoint), op, { appId, simulateExecution: false })
+      return services.admit(own(entryPoint), op, { ...asker, simulateExecution: false })
     },
     async estimate(entryPoint: EntryPoint, draft: Draft): Promise<GasEstimate> {
       await heads.refresh()
-      return services.estimate(own(entryPoint), draft, undefined, appId)
+      return services.estimate(own(entryPoint), draft, asker)
     },
     /** The decision, and the operation with what the tank's signer signs, at the newest head. */
     async sponsor(request: SponsorshipRequest): Promise<SponsorshipResult> {

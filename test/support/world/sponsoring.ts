@@ -62,6 +62,7 @@ export function sponsoringActs(
         policyIds: undefined,
         webhookData: undefined,
         signingPhase: undefined,
+        requester: undefined,
         ...choices,
       }
     },

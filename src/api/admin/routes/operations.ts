@@ -252,7 +252,9 @@ export const operationRoutes = [
       if (entryPoint === undefined) throw new NotFoundError('EntryPoint')
       const operation = storedOperation(row.operation)
       const included = { entryPoint, operation, blockHash: inclusion.block_hash }
-      const needed = await simulate(row.app_id, () => served.neededGas(included))
+      const needed = await simulate(row.app_id, (requester) =>
+        served.neededGas({ ...included, requester }),
+      )
       return {
         callGasLimit: operation.callGasLimit,
         neededCallGas: needed ?? null,
@@ -344,7 +346,9 @@ export const simulateRoutes = [
       )
       const options = { appId: app.id, simulateExecution: body.execution }
       try {
-        const userOpHash = await simulate(app.id, () => chain.check(entryPoint, operation, options))
+        const userOpHash = await simulate(app.id, (requester) =>
+          chain.check(entryPoint, operation, { ...options, requester }),
+        )
         const message = 'It would be accepted, unless the pool is full.'
         const none = { code: null, rule: null, explanation: null }
         return { accepted: true, userOpHash, message, ...none }

@@ -17,6 +17,7 @@ import {
   replayOperation,
   type ReplaySources,
 } from '../../../records/replay/replayOperation.js'
+import type { Simulate } from '../../../tenants/route.js'
 import { route } from '../../adminContext.js'
 import type { ChainServices } from '../../services.js'
 
@@ -101,8 +102,6 @@ function withoutData(run: ReplayedOperation): ReplayedOperation {
   return { ...run, frames }
 }
 
-type Simulate = <Result>(appId: string, run: () => Promise<Result>) => Promise<Result>
-
 /** What a served chain gives of runs that were not kept; what cannot be simulated is not there. */
 function sourcesOf({ witnesses, entryPoints }: ChainServices, simulate: Simulate): ReplaySources {
   const unlessUnable = <Result>(run: Promise<Result | undefined>) =>
@@ -125,7 +124,9 @@ function sourcesOf({ witnesses, entryPoints }: ChainServices, simulate: Simulate
         blockHash: inclusion?.block_hash,
         isPending: isPending(record),
       }
-      return unlessUnable(simulate(row.app_id, () => witnesses.alone(recorded)))
+      return unlessUnable(
+        simulate(row.app_id, (requester) => witnesses.alone({ ...recorded, requester })),
+      )
     },
     readState: (...asked) =>
       witnesses.readState(...asked).catch((error: unknown) => {

@@ -66,8 +66,8 @@ export const waterfallRoutes = [
         actualGasCost: inclusion.actual_gas_cost,
         sharedBy: row.shared_by,
       }
-      const { state = null, ...found } = await simulate(row.app_id, () =>
-        served.waterfall(entryPoint, charged),
+      const { state = null, ...found } = await simulate(row.app_id, (requester) =>
+        served.waterfall(entryPoint, charged, requester),
       )
       const bundle = await findBundleMoney(context.database, record)
       return { ...found, state, bundle: bundle ?? null }

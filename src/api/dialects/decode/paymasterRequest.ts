@@ -31,7 +31,7 @@ import {
 } from './values.js'
 
 /** A decoded request for sponsorship; the app comes from the key in the path. */
-export type SponsoredMode = Omit<SponsorshipRequest, 'appId'> & {
+export type SponsoredMode = Omit<SponsorshipRequest, 'appId' | 'requester'> & {
   readonly mode: 'SPONSORED'
   readonly separateSignature: boolean
   /** The form in which the client takes a refusal: only the interface's own has a result for it. */
@@ -39,7 +39,7 @@ export type SponsoredMode = Omit<SponsorshipRequest, 'appId'> & {
 }
 
 /** A decoded request to pay in tokens, or to hear what that costs; the app comes from the key. */
-type TokenModeParams = Omit<TokenRequest & QuoteRequest, 'appId'> & {
+type TokenModeParams = Omit<TokenRequest & QuoteRequest, 'appId' | 'requester'> & {
   readonly mode: 'ERC20'
 }
 

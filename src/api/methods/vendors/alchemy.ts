@@ -149,16 +149,17 @@ const limitNames = ['callGasLimit', 'verificationGasLimit', 'preVerificationGas'
  * place, multiplied. Undefined = it leaves all to the paymaster.
  */
 async function limitsOf(
-  request: Omit<SponsorshipRequest, 'appId'>,
+  request: Omit<SponsorshipRequest, 'appId' | 'requester'>,
   multipliers: Multipliers,
-  { chain, appId }: MethodContext,
+  { chain, appId, requester }: MethodContext,
 ): Promise<Pick<Draft, (typeof limitNames)[number]> | undefined> {
   const { entryPoint, draft } = request
   const hasSay = limitNames.some((name) => (draft[name] ?? multipliers[name]) !== undefined)
   const isMissing = limitNames.some((name) => draft[name] === undefined)
   if (!hasSay || !isMissing) return undefined
-  const stub = await chain.stub({ ...request, appId, webhookData: undefined })
-  const estimate = await chain.estimate(entryPoint, withPaymaster(draft, stub), undefined, appId)
+  const stub = await chain.stub({ ...request, appId, requester, webhookData: undefined })
+  const stubbed = withPaymaster(draft, stub)
+  const estimate = await chain.estimate(entryPoint, stubbed, { appId, requester })
   const limit = (name: (typeof limitNames)[number]) =>
     draft[name] ?? multiplied(estimate[name], multipliers[name])
   return {

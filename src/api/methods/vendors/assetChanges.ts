@@ -45,8 +45,8 @@ export const pimlicoAssetChanges = method({
   name: 'pimlico_simulateAssetChanges',
   summary: 'What the sender of an operation would win and lose, by running it now.',
   ...simulation,
-  run: async ({ entryPoint, draft }, { chain, appId }) =>
-    chain.balanceChanges(draft.sender, await chain.assets(entryPoint, draft, appId)),
+  run: async ({ entryPoint, draft }, { chain, appId, requester }) =>
+    chain.balanceChanges(draft.sender, await chain.assets(entryPoint, draft, { appId, requester })),
   result: z.object({
     assetChanges: z.array(
       z.object({
@@ -109,10 +109,10 @@ export const alchemyAssetChanges = method({
   name: 'alchemy_simulateUserOperationAssetChanges',
   summary: 'The transfers and approvals of an operation, by running it now; or why it fails.',
   ...simulation,
-  run: async ({ entryPoint, draft }, { chain, appId }): Promise<AlchemyOutcome> => {
+  run: async ({ entryPoint, draft }, { chain, appId, requester }): Promise<AlchemyOutcome> => {
     const coin = { name: undefined, symbol: chain.coin.symbol, decimals: DECIMALS_OF_COIN }
     try {
-      const { moves } = await chain.assets(entryPoint, draft, appId)
+      const { moves } = await chain.assets(entryPoint, draft, { appId, requester })
       const withCoin = moves.map((move) =>
         move.token === undefined ? { ...move, facts: coin } : move,
       )

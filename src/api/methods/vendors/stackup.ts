@@ -29,7 +29,8 @@ export const stackupTokenQuotes = method({
     calculateGasLimits: false,
     tokens: [request.tokenAddress],
   }),
-  run: (request, { chain, appId }) => chain.tokens.quote({ ...request, appId }),
+  run: (request, { chain, appId, requester }) =>
+    chain.tokens.quote({ ...request, appId, requester }),
   result: z.object({ maxGasCostToken: decimal, tokenDecimals: decimal }),
   encode: encodeCost,
   example: {
