@@ -78,7 +78,6 @@ const MAX_GROUP = 64
 export function createMempool(context: MempoolContext): Mempool {
   const { definition, database, heads, logger, metrics } = context
   const { chainId } = definition
-  const rules = ruleSettings(definition)
   const announce = createAnnouncer(context)
   const commit = createBatcher<Admission, AdmissionDecision>(
     (admissions) => commitAdmissions(database, chainId, admissions, definition),
@@ -88,29 +87,8 @@ export function createMempool(context: MempoolContext): Mempool {
     const accepted = await acceptedHashes(database, chainId, hashes)
     return hashes.map((hash) => accepted.has(hash))
   }, MAX_LOOK_UPS)
-  const revertsOf = createBatcher<RevertSubject, Reverts>(
-    (subjects) => readReverts(database, chainId, subjects),
-    MAX_LOOK_UPS,
-  )
+  const findValid = createValidation(context)
   const semaphore = createSemaphore(MAX_ADMISSIONS)
-
-  const findValid = async (
-    entryPoint: EntryPoint,
-    op: Operation,
-    userOpHash: Hex,
-    { appId, requester, simulateExecution }: AdmissionOptions,
-    onRun: (run: ValidationResult) => unknown = () => {},
-  ): Promise<Admissible> => {
-    requireLimits(entryPoint, op, definition)
-    const subject = { op, entryPoint: entryPoint.address, appId }
-    const revertError = checkReverts(op, await revertsOf(subject))
-    if (revertError) throw revertError
-    const grant = isFree(op)
-      ? await findGrant(database, { chainId, userOpHash, appId }, unixNow())
-      : undefined
-    const simulation = { requester, simulateExecution, grant, userOpHash, appId, onRun }
-    return { grant, facts: await requireValid({ ...context, rules }, entryPoint, op, simulation) }
-  }
 
   const check: Mempool['check'] = async (entryPoint, op, options) => {
     const hash = await hashToAdmit(context, entryPoint, op)
@@ -174,6 +152,44 @@ export function createMempool(context: MempoolContext): Mempool {
     admit: (entryPoint, op, options) => semaphore(() => admit(entryPoint, op, options)),
     check: (entryPoint, op, options) => semaphore(() => check(entryPoint, op, options)),
   }
+}
+
+/** The checks of an operation that do not concern the pool of the moment; they throw its refusal. */
+function createValidation(context: MempoolContext) {
+  const { database, definition } = context
+  const { chainId } = definition
+  const rules = ruleSettings(definition)
+  const revertsOf = createBatcher<RevertSubject, Reverts>(
+    (subjects) => readReverts(database, chainId, subjects),
+    MAX_LOOK_UPS,
+  )
+
+  return async (
+    entryPoint: EntryPoint,
+    op: Operation,
+    userOpHash: Hex,
+    { appId, requester, simulateExecution }: AdmissionOptions,
+    onRun: (run: ValidationResult) => unknown = () => {},
+  ): Promise<Admissible> => {
+    requireLimits(entryPoint, op, definition)
+    const grant = isFree(op)
+      ? await findGrant(database, { chainId, userOpHash, appId }, unixNow())
+      : undefined
+    const simulation = { requester, simulateExecution, grant, userOpHash, appId, onRun }
+    // The database answers while the node does. A refusal waits for both, so that the run is charged to its party.
+    const [reverts, facts] = await Promise.allSettled([
+      revertsOf({ op, entryPoint: entryPoint.address, appId }),
+      requireValid({ ...context, rules }, entryPoint, op, simulation),
+    ])
+    const revertError = checkReverts(op, settledValue(reverts))
+    if (revertError) throw revertError
+    return { grant, facts: settledValue(facts) }
+  }
+}
+
+function settledValue<Value>(result: PromiseSettledResult<Value>): Value {
+  if (result.status === 'rejected') throw result.reason
+  return result.value
 }
 
 /** Counts the attribution of an operation that has one (ERC-8021). */

@@ -1,13 +1,11 @@
 import type { Logger } from 'pino'
-import type { Hex } from 'viem'
-import { Lru } from '../base/lru.js'
+import type { Address } from 'viem'
 import type { ChainMetrics } from '../base/metrics/metrics.js'
 import { BlockGone } from '../chain/blockReads.js'
 import type { StateProvider } from '../chain/stateProvider.js'
 import type { EntryPoint } from '../erc4337/entryPoint.js'
 import type { Operation } from '../erc4337/operation.js'
 import type { CodeHashes, Stakes, Verdict } from '../erc4337/rules/index.js'
-import { fromHex, keccak, toHex } from '../evm/index.js'
 import type { Engine, Validation } from './engine.js'
 import { holdsOn, type ReadSet, readsOf } from './readSet.js'
 
@@ -18,9 +16,16 @@ export type KnownValidation = {
   readonly verdict: Verdict
 }
 
-type Remembered = KnownValidation & { readonly readSet: ReadSet; readonly codeHashes: CodeHashes }
+type Remembered = KnownValidation & {
+  readonly entryPoint: Address
+  readonly readSet: ReadSet
+  readonly codeHashes: CodeHashes
+}
 
-/** Validations that passed, by which a second one needs no run while the state that they read is the same. */
+/**
+ * Validations that passed, by which a second one needs no run while the state that they read is the same. Each lives as
+ * long as the very object that was validated.
+ */
 export type KnownValidations = {
   /** `verdict`: undefined where the rules are off, or were not all checked; it is not remembered then. */
   remember(
@@ -47,28 +52,26 @@ type Context = {
   readonly logger: Logger
 }
 
-/** Validations that are remembered; each takes some 4 kB. */
-const MOST_KNOWN = 5_000
-
 /**
  * All state that the operations' validations have read is read again in one batch, and compared. A share is run all the
  * same: where the run finds something else although the state is the same, a dependency is missing in the read set, which is an alert.
  */
 export function createKnownValidations(context: Context): KnownValidations {
   const { state, isTrusted, share, metrics } = context
-  const known = new Lru<Hex, Remembered>(MOST_KNOWN)
+  const known = new WeakMap<Operation, Remembered>()
   return {
     remember(entryPoint, op, { observed, ...validation }, verdict) {
       if (verdict === undefined || observed.kind !== 'record' || !observed.readSet) return
       const { stakes, readSet, codeHashes } = observed
-      known.set(nameOf(entryPoint, op), { validation, stakes, verdict, readSet, codeHashes })
+      const { address } = entryPoint
+      known.set(op, { entryPoint: address, validation, stakes, verdict, readSet, codeHashes })
     },
     async recall(entryPoint, ops) {
       const candidates = ops.flatMap((op) => {
         if (op.authorization !== undefined) return []
-        const remembered = known.get(nameOf(entryPoint, op))
-        const isUsable = remembered && isTrusted(entryPoint, remembered.codeHashes)
-        return isUsable ? [{ op, remembered }] : []
+        const remembered = known.get(op)
+        if (remembered?.entryPoint !== entryPoint.address) return []
+        return isTrusted(entryPoint, remembered.codeHashes) ? [{ op, remembered }] : []
       })
       const certain = new Map<Operation, KnownValidation>()
       if (candidates.length === 0) return certain
@@ -113,11 +116,6 @@ function describe(validation: Omit<Validation, 'observed'>): string {
   const signatures = `signatures ${!accountSignatureFailed} ${!paymasterSignatureFailed}`
   const times = `valid after ${validAfter} until ${validUntil}, blocks ${blocks.after} to ${blocks.until}`
   return `gas ${verificationGasUsed}, prefund ${prefund}, context ${contextSize}, ${times}, ${signatures}`
-}
-
-/** All of an operation, with what its hash leaves out. */
-function nameOf({ address, encodeOperation }: EntryPoint, op: Operation): Hex {
-  return toHex(keccak(fromHex(`${address}${encodeOperation(op).slice(2)}`)))
 }
 
 /** A node that has left the block: all are run on the next one. */

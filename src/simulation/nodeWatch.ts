@@ -7,7 +7,7 @@ import type { NodeClient } from '../chain/nodeClient.js'
 import type { EntryPoint } from '../erc4337/entryPoint.js'
 import type { Operation } from '../erc4337/operation.js'
 import { applyRules, type CodeHashes } from '../erc4337/rules/index.js'
-import { emptyCodeHash, type FrameRecord, fromHex, keccak, usesOpcode } from '../evm/index.js'
+import { emptyCodeHash, type FrameRecord, fromHex, usesOpcode } from '../evm/index.js'
 import type { RuleSettings } from './checkRules.js'
 import type { Engine, ObservedRecord, StateOverride, Validation } from './engine.js'
 import { authorizationOverride, mergeOverrides } from './evmOverrides.js'
@@ -83,8 +83,7 @@ export function createNodeWatch(context: NodeWatchContext) {
       if (validation.accountSignatureFailed || validation.paymasterSignatureFailed) return
       if (!isRecorded(validation)) return
       const { observed } = validation
-      const isDue =
-        quarantine.isDue(observed.codeHashes) || isSampled(entryPoint.encodeOperation(op), share)
+      const isDue = quarantine.isDue(observed.codeHashes) || Math.random() < share
       if (!isDue) return
       if (applyRules({ ...observed, entryPoint, op, ...rules }).violations.length > 0) return
       if (underWay >= AT_ONCE) {
@@ -112,12 +111,6 @@ type Subject = [EntryPoint, Operation, RecordedValidation, StateOverride | undef
 
 function isRecorded(validation: Validation): validation is RecordedValidation {
   return validation.observed.kind === 'record'
-}
-
-/** Whether this operation is among the `share` (0 to 1) of all: by its hash, so the same everywhere. */
-export function isSampled(encoded: Hex, share: number): boolean {
-  const hash = keccak(fromHex(encoded))
-  return new DataView(hash.buffer, hash.byteOffset).getUint32(0) < share * 2 ** 32
 }
 
 /** Whether the node answers the same as our EVM; `ours` and `node` in words, for the log. */

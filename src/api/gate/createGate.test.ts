@@ -91,6 +91,15 @@ test('a key has eight heavy simulations at once; the next is refused until one e
   await again
 })
 
+test('what goes on after its request has ended begins no heavy simulation', async () => {
+  const gate = createGate(one)
+  let ended: Requester | undefined
+  await gate.simulate('a', ESTIMATE, async (requester) => {
+    ended = requester
+  })
+  expect(() => ended?.beginHeavyWork()).toThrow('too many simulations')
+})
+
 test.each([
   ['192.0.2.1', '192.0.2.1'],
   ['::ffff:192.0.2.1', '192.0.2.1'],

@@ -142,6 +142,7 @@ function createRequester(
 ): { readonly requester: Requester; readonly end: () => void } {
   let spent = 0
   let isHeavy = false
+  let hasEnded = false
   const requester: Requester = {
     name: keyId,
     since: performance.now(),
@@ -153,7 +154,9 @@ function createRequester(
     },
     beginHeavyWork() {
       if (isHeavy) return
-      if (ofKey.heavy >= HEAVY_PER_KEY) throw new RateLimitError('heavySimulations', HEAVY_PAUSE)
+      // A part of it may go on when another one has failed; nobody would give its place back.
+      if (hasEnded || ofKey.heavy >= HEAVY_PER_KEY)
+        throw new RateLimitError('heavySimulations', HEAVY_PAUSE)
       isHeavy = true
       ofKey.heavy += 1
     },
@@ -161,6 +164,7 @@ function createRequester(
   return {
     requester,
     end() {
+      hasEnded = true
       if (isHeavy) ofKey.heavy -= 1
     },
   }

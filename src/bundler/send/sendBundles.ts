@@ -6,7 +6,7 @@ import type { Head } from '../../chain/head.js'
 import { NodeRpcError } from '../../chain/nodeErrors.js'
 import type { ExecutorSigner } from '../../chain/signing/executorTransaction.js'
 import type { EntryPoint } from '../../erc4337/entryPoint.js'
-import { pooledEntryPoints } from '../../mempool/pool/pooledOperations.js'
+import { forgetPooled, pooledEntryPoints } from '../../mempool/pool/pooledOperations.js'
 import { assembleBundle, type BundleDraft } from '../assemble/assembleBundle.js'
 import { rememberFlight } from '../assemble/steps.js'
 import type { BundlingContext } from '../bundlingContext.js'
@@ -212,6 +212,7 @@ export async function signBundle(
   if (id === undefined) return undefined
   const call = { from: signer.address, to, data, gas, authorizations: authorizationList }
   rememberFlight(attempt.hash, call)
+  forgetPooled(hashes)
   const counts = { operationCount: hashes.length, waitingCount: hashes.length }
   // The operations were valid long enough a moment ago; the database tells their end to the next cycle.
   const ends = { validUntil: 0, validUntilBlock: 0n }

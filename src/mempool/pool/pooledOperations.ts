@@ -43,11 +43,16 @@ export async function pooledOperations(db: Database, query: PoolQuery): Promise<
  * Operations as this process stored or read them last, by their hash: a candidate is looked at for several bundles, and
  * its documents are most of its row. One that left the pool and came back has another time.
  */
-const known = new Lru<Hex, StoredOperation>(1_000)
+const known = new Lru<Hex, StoredOperation>(2_000)
 
 /** Remembers an operation that was stored in the pool, so that bundles need not read it. */
 export function rememberPooled(operation: StoredOperation): void {
   known.set(operation.hash, operation)
+}
+
+/** Forgets operations that are no candidates any more, because a bundle has them. */
+export function forgetPooled(hashes: readonly Hex[]): void {
+  for (const hash of hashes) known.delete(hash)
 }
 
 /** The whole operations of these rows; without those that are gone meanwhile. */
