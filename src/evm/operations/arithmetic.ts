@@ -96,8 +96,10 @@ export function signedCompare(_: Machine, frame: Frame, op: number): Signal {
   const { stack } = frame
   const a = frame.popLimbs()
   const b = frame.popLimbs()
-  const [less, more] = op === 0x12 ? [a, b] : [b, a]
-  const [sign, otherSign] = [stack[less + 7]! >>> 31, stack[more + 7]! >>> 31]
+  const less = op === 0x12 ? a : b
+  const more = op === 0x12 ? b : a
+  const sign = stack[less + 7]! >>> 31
+  const otherSign = stack[more + 7]! >>> 31
   // Words of the same sign are in the order of their bits.
   const holds = sign === otherSign ? compareWords(stack, less, more) < 0 : sign > otherSign
   frame.pushNumber(holds ? 1 : 0)
