@@ -1,6 +1,5 @@
 import { type Selectable, sql } from 'kysely'
 import type { Hex } from 'viem'
-import { decimalJson } from '../../base/bigints.js'
 import { type Camel, snakeCased } from '../../db/camelCased.js'
 import type { Database, TransactionExecutor } from '../../db/database.js'
 import type { DropCode } from '../../db/dropCode.js'
@@ -100,28 +99,32 @@ function columnOf(member: string): string {
   return column
 }
 
-/** The columns of a new operation that are no documents: a member of `entry` is the column of its name. */
+/**
+ * The columns of a new operation that are no documents, as JSON has them: a member of `entry` is the column of its name.
+ */
 function columnsOf({ entry, standing }: PutOperation): Readonly<Record<string, unknown>> {
   const { chainId: _, bid: __, firstValidation: ___, operation, ...members } = entry
   const { maxFeePerGas, maxPriorityFeePerGas } = bidOf(entry)
-  return {
-    ...Object.fromEntries(Object.entries(members).map(([name, value]) => [columnOf(name), value])),
+  const columns: Record<string, unknown> = {
     sender: operation.sender,
-    nonce: operation.nonce,
+    nonce: String(operation.nonce),
     paymaster: operation.paymaster,
-    max_fee_per_gas: maxFeePerGas,
-    max_priority_fee_per_gas: maxPriorityFeePerGas,
+    max_fee_per_gas: String(maxFeePerGas),
+    max_priority_fee_per_gas: String(maxPriorityFeePerGas),
     state: standing.state,
     reason_code: standing.code,
     reason: standing.reason,
   }
+  for (const [name, value] of Object.entries(members))
+    columns[columnOf(name)] = typeof value === 'bigint' ? String(value) : value
+  return columns
 }
 
 /** The row of a new operation as JSON. Its documents, which are most of it, are written once. */
 function rowOf(put: PutOperation): string {
   const { operation, firstValidation = null } = put.entry
   const documents = `"operation":${toJson(operation)},"first_validation":${toJson(firstValidation)}`
-  return `${decimalJson(columnsOf(put)).slice(0, -1)},${documents}}`
+  return `${JSON.stringify(columnsOf(put)).slice(0, -1)},${documents}}`
 }
 
 /**
