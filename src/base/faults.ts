@@ -1,7 +1,7 @@
 /**
- * Named steps at which a test lets the process die, to prove that what was promised survives.
+ * Named steps at which a test lets the process die or stand still, to prove that what was promised survives.
  * `PURSER_FAULT=bundle:committed` kills at the first passing of that step,
- * `PURSER_FAULT=bundle:committed:3` at the third. Only the environment of the process arms one, so
+ * `PURSER_FAULT=bundle:committed:3` at the third; `PURSER_FAULT=stop bundle:committed` stops it until SIGCONT. Only the environment of the process arms one, so
  * no request can; unarmed, a step costs a comparison.
  *
  * - `migration:applied`: schema changed, not committed; `start:migrated`: committed.
@@ -41,13 +41,14 @@ export type FaultPoint =
 /** The value of PURSER_FAULT; undefined in every ordinary process. */
 export const armedFault: string | undefined = process.env.PURSER_FAULT || undefined
 
-const [, armedPoint, passing = '1'] = /^(.+?)(?::(\d+))?$/.exec(armedFault ?? '') ?? []
+const [, stop, armedPoint, passing = '1'] =
+  /^(stop )?(.+?)(?::(\d+))?$/.exec(armedFault ?? '') ?? []
 let remaining = Number(passing)
 
-/** Ends the process at once, without any clean-up, when this step is the armed one. */
+/** Ends the process at once, without any clean-up, or stops it, when this step is the armed one. */
 export function faultPoint(point: FaultPoint): void {
   if (point !== armedPoint) return
   remaining -= 1
   // The signal arrives before kill() returns: nothing after this line runs.
-  if (remaining === 0) process.kill(process.pid, 'SIGKILL')
+  if (remaining === 0) process.kill(process.pid, stop ? 'SIGSTOP' : 'SIGKILL')
 }

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { toInterfaceOperation } from '../../src/cli/devnet/simpleAccount.js'
 import { createRandom, type Random } from '../evm/random.js'
-import { expectBalancedBooks, withBooks } from '../support/database/books.js'
+import { expectBalancedBooks } from '../support/database/books.js'
 import { devAccount } from '../support/service/devAccount.js'
 import { type Fleet, startFleet } from '../support/service/fleet.js'
 import { type Intent, included, intentsOf, prepare } from '../support/service/intents.js'
@@ -56,32 +56,15 @@ const troubles: Readonly<Record<string, (random: Random) => Promise<void>>> = {
   pause: (random) => pause([random.pick(fleet.replicas)], random),
   pauseAllBundlers: (random) => pause(ofRole('bundler'), random),
   killLeader: async () => {
-    for (const each of await leaders()) await restart(each, 'SIGKILL')
+    for (const each of await fleet.leaders()) await restart(each, 'SIGKILL')
   },
-  pauseLeader: async (random) => pause(await leaders(), random),
+  pauseLeader: async (random) => pause(await fleet.leaders(), random),
   cutSessions: () => fleet.cutSessions().catch(() => {}),
   restartDatabase: () => fleet.restartDatabase(),
 }
 
 function ofRole(role: Replica['role']) {
   return fleet.replicas.filter((each) => each.role === role)
-}
-
-/** The bundler that holds the lease, as its own health says; none when it cannot say. */
-async function leaders(): Promise<Replica[]> {
-  const answers = await Promise.all(
-    ofRole('bundler').map(async (replica) => {
-      const signal = AbortSignal.timeout(1_000)
-      const answer = await fetch(`${replica.url()}/health/ready`, { signal })
-        .then((response) => response.json())
-        .catch(() => undefined)
-      const { chains } = (answer ?? {}) as {
-        chains?: Record<string, { bundlesHere: boolean }>
-      }
-      return Object.values(chains ?? {}).some(({ bundlesHere }) => bundlesHere) ? [replica] : []
-    }),
-  )
-  return answers.flat()
 }
 
 /** A process that cannot start because the database is away at that moment is started again. */
@@ -133,7 +116,7 @@ test(`what is acknowledged is included once, whatever happens to whom (seed ${se
 
   const info = fleet.info()
   acknowledged.push(...(await included(info, intents)))
-  await quiet()
+  await fleet.quiet()
   await expectBalancedBooks(fleet.folder, info, acknowledged, fleet.deposit)
 })
 
@@ -144,20 +127,6 @@ function shuffled(count: number, random: Random): string[] {
     .map((name) => ({ name, order: random.below(2 ** 30) }))
     .sort((a, b) => a.order - b.order)
     .map(({ name }) => name)
-}
-
-/** Until no bundle is open, so that the books can be compared. */
-function quiet() {
-  return until(() =>
-    withBooks(fleet.folder, async (database) => {
-      const open = await database
-        .selectFrom('bundles')
-        .select('id')
-        .where('state', '=', 'signed')
-        .execute()
-      return open.length === 0
-    }),
-  )
 }
 
 test('processes are replaced one after the other without one refused request', async () => {
@@ -194,5 +163,5 @@ test('processes are replaced one after the other without one refused request', a
   }
   await Promise.all([rolling(), client()])
   expect(answered).toBeGreaterThan(10)
-  await until(async () => (await leaders()).length === 1)
+  await until(async () => (await fleet.leaders()).length === 1)
 })

@@ -29,6 +29,10 @@ export type Fleet = {
   readonly deposit: bigint
   /** The chain and the tenant as a client of the first serving process sees them. */
   info(): DevInfo
+  /** The bundler that holds the lease, as its own health says; none when it cannot say. */
+  leaders(): Promise<readonly Replica[]>
+  /** Until no bundle is open, so that the books can be compared. */
+  quiet(): Promise<void>
   /** Kills the server; resolves when it answers again. */
   restartDatabase(): Promise<void>
   /** Lets the time of every lease pass, and the candidates hear of it. */
@@ -59,6 +63,13 @@ export async function startFleet(chainId: number): Promise<Fleet> {
     replicas,
     info,
     deposit: await tankDeposit(info()),
+    leaders: async () => {
+      const bundlers = replicas.filter(({ role }) => role === 'bundler')
+      return (await Promise.all(bundlers.map(ifLeading))).flat()
+    },
+    quiet: async () => {
+      await until(async () => (await openBundles(folder)) === 0)
+    },
     restartDatabase: async () => {
       await killDatabase(folder)
       await until(() => withBooks(folder, isReachable))
@@ -94,4 +105,24 @@ function environmentOf(folder: string, chain: PublicChain) {
       OWNER_KEY: devKey(3),
     },
   )
+}
+
+async function ifLeading(replica: Replica): Promise<readonly Replica[]> {
+  const signal = AbortSignal.timeout(1_000)
+  const answer = await fetch(`${replica.url()}/health/ready`, { signal })
+    .then((response) => response.json())
+    .catch(() => undefined)
+  const { chains } = (answer ?? {}) as { chains?: Record<string, { bundlesHere: boolean }> }
+  return Object.values(chains ?? {}).some(({ bundlesHere }) => bundlesHere) ? [replica] : []
+}
+
+function openBundles(folder: string): Promise<number> {
+  return withBooks(folder, async (database) => {
+    const open = await database
+      .selectFrom('bundles')
+      .select('id')
+      .where('state', '=', 'signed')
+      .execute()
+    return open.length
+  })
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { type RunningService, startService, urlOf } from './startPurser.js'
 
 /** One process of several that share a database; it is killed, paused and started again at will. */
@@ -12,6 +13,8 @@ export type Replica = {
   /** Stops it where it stands, until `resume`. */
   pause(): void
   resume(): void
+  /** Whether it stands where it was stopped, by `pause` or by itself. */
+  isPaused(): boolean
   /** What it printed since it was started last. */
   output(): string
 }
@@ -41,6 +44,10 @@ export function createReplica(
     },
     pause: () => service?.process.kill('SIGSTOP'),
     resume: () => service?.process.kill('SIGCONT'),
+    isPaused() {
+      const pid = service?.process.pid
+      return pid !== undefined && /\) T /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+    },
     output: () => service?.output() ?? '',
   }
 }
