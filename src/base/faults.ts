@@ -1,8 +1,9 @@
 /**
  * Named steps at which a test lets the process die or stand still, to prove that what was promised survives.
  * `PURSER_FAULT=bundle:committed` kills at the first passing of that step,
- * `PURSER_FAULT=bundle:committed:3` at the third; `PURSER_FAULT=stop bundle:committed` stops it until SIGCONT. Only the environment of the process arms one, so
- * no request can; unarmed, a step costs a comparison.
+ * `PURSER_FAULT=bundle:committed:3` at the third; `PURSER_FAULT=stop bundle:committed` stops it until
+ * SIGCONT. Only the environment of the process arms one, so no request can; unarmed, a step costs a
+ * comparison.
  *
  * - `migration:applied`: schema changed, not committed; `start:migrated`: committed.
  * - `index:catching-up`: about to read a range of blocks; `index:began`: first head stored.

@@ -34,7 +34,7 @@ export async function indexChain(
   if (due.expiresPooled) {
     const last = await bundlingHorizon(node, head, definition)
     const expired = await dropExpired(database, definition.chainId, last, definition.maxPoolAge)
-    logger.warn({ ops: expired }, 'operations expired in the pool')
+    if (expired.length > 0) logger.warn({ ops: expired }, 'operations expired in the pool')
   }
   if (due.reputationsLag) await decayReputations(database, definition.chainId)
   return view

@@ -89,13 +89,13 @@ type PutOperation = {
 const hashed = new Set(['hash', 'entry_point', 'sender', 'nonce', 'paymaster', 'prefund'])
 
 /** The columns by the names of members, which are few. */
-const columns = new Map<string, string>()
+const columnNames = new Map<string, string>()
 
 function columnOf(member: string): string {
-  const known = columns.get(member)
+  const known = columnNames.get(member)
   if (known !== undefined) return known
   const column = snakeCased(member)
-  columns.set(member, column)
+  columnNames.set(member, column)
   return column
 }
 
