@@ -31,7 +31,8 @@ export async function indexChain(
   const due = await indexBlocks(context, head)
   if (due === undefined) return undefined
   const view = await viewChain(context, head, due)
-  if (due.expiresPooled) {
+  // An operation that a bundle had may have come back to the pool since.
+  if (due.expiresPooled || due.hasOpenBundles) {
     const last = await bundlingHorizon(node, head, definition)
     const expired = await dropExpired(database, definition.chainId, last, definition.maxPoolAge)
     if (expired.length > 0) logger.warn({ ops: expired }, 'operations expired in the pool')

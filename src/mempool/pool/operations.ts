@@ -204,6 +204,8 @@ export async function dropExpired(
   maxAge: number,
 ): Promise<Hex[]> {
   const { isLate, isLateBlock, hasEnded, isExpired } = expiry(chainId, last, maxAge)
+  const { rows: found } = await sql`select from operations where ${isExpired} limit 1`.execute(db)
+  if (found.length === 0) return []
   return inTransaction(db, async (trx) => {
     const { rows } = await sql<{ hash: Hex }>`
       update operations set state = 'dropped', updated_at = now(),
