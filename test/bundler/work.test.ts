@@ -81,7 +81,8 @@ test('operations that come together cost little each, by counts that no busy mac
   const work = { ...(await count()), runs: (await runs()) - runsBefore }
   const each = Object.entries(work).map(([name, done]) => [name, done / operations])
   expectAtMost(Object.fromEntries(each), {
-    statements: 0.75,
+    // On a busy machine fewer meet in a group: 0.66 to 0.9.
+    statements: 1.05,
     planned: 0.1,
     commits: 0.6,
     wal: 6_000,
@@ -95,10 +96,10 @@ test('a lone operation costs little, and no statement of it is planned anew', as
   const count = await countWork(database)
   await wave(1)
   expectAtMost(await count(), {
-    statements: 33,
+    statements: 36,
     planned: 5,
     // Those that happen to meet share one: at most one a statement.
-    commits: 33,
+    commits: 36,
     wal: 12_000,
     indexEntries: 33,
   })
@@ -164,8 +165,9 @@ test('a head at which nothing is to be done takes few statements', async () => {
   const count = await countWork(database)
   await world.round()
   expectAtMost(await count(), {
-    statements: 5,
-    planned: 1,
+    // Four, and what timers may ask meanwhile.
+    statements: 10,
+    planned: 4,
     // Reads of a connection's own count too.
     commits: 12,
     wal: 1_000,
