@@ -3,10 +3,13 @@ import { once } from 'node:events'
 import {
   chmodSync,
   chownSync,
+  closeSync,
   cpSync,
   existsSync,
+  fstatSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -24,6 +27,7 @@ import {
   startEmbeddedPostgres,
 } from '../../src/db/embedded/embeddedPostgres.js'
 import { isReachableByAll } from '../../src/db/embedded/postgresBinaries.js'
+import { prepareCluster } from '../../src/db/embedded/postgresCluster.js'
 import { ownPostgres } from '../support/database/postgresProcess.js'
 import { silent } from '../support/logger.js'
 import { descendantsOf, isAlive } from '../support/service/processes.js'
@@ -109,6 +113,26 @@ describe('the embedded PostgreSQL', () => {
       'server.log',
     ])
   })
+
+  test.runIf(isRoot)(
+    'a server that starts reads who may connect, whatever else starts',
+    async () => {
+      await prepareCluster(folder)
+      const held = accessFiles.map((name) => openSync(join(folder, 'postgres', name), 'r'))
+      const written = () => held.map((file) => fstatSync(file, { bigint: true }).mtimeNs)
+      try {
+        const before = written()
+        await prepareCluster(folder)
+        expect(written()).toEqual(before)
+        expect(held.map((file) => readFileSync(file, 'utf8'))).toEqual([
+          'local all all peer map=purser\n',
+          'purser root purser\n',
+        ])
+      } finally {
+        held.forEach(closeSync)
+      }
+    },
+  )
 
   test('says why it does not start', async () => {
     await (await start()).stop()

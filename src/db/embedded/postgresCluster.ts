@@ -1,6 +1,7 @@
 import { execFile, type SpawnOptions } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { statSync } from 'node:fs'
-import { chmod, chown, mkdir, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, rename, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { ConfigError } from '../../base/errors/configError.js'
@@ -116,11 +117,20 @@ function initialize(cluster: Cluster) {
  */
 async function writeAccess(root: string): Promise<Cluster['access']> {
   if (!isLinux || process.getuid?.() !== 0) return undefined
-  const write = (name: string, line: string) =>
-    writeFile(join(root, name), `${line}\n`, { mode: 0o644 })
-  await write('pg_hba.conf', 'local all all peer map=purser')
-  await write('pg_ident.conf', `purser root ${CLUSTER_USER}`)
-  return { hba: join(root, 'pg_hba.conf'), ident: join(root, 'pg_ident.conf') }
+  // Replaced, never emptied: a server that another process starts right now reads the same files.
+  const write = async (name: string, line: string): Promise<string> => {
+    const file = join(root, name)
+    const draft = `${file}.${randomUUID()}`
+    await writeFile(draft, `${line}\n`)
+    // Whatever the umask, the server's user has to read it.
+    await chmod(draft, 0o644)
+    await rename(draft, file)
+    return file
+  }
+  return {
+    hba: await write('pg_hba.conf', 'local all all peer map=purser'),
+    ident: await write('pg_ident.conf', `purser root ${CLUSTER_USER}`),
+  }
 }
 
 /**
