@@ -24,6 +24,10 @@ type Costs = {
   readonly warm: number
   /** Whether the call succeeds, and does less, where its gas is too little */
   readonly swallows: boolean
+  /** gas that verification may do without, which it swallows where its limit is too little */
+  readonly optional: number
+  /** gas of the paymaster's validation, and of the EntryPoint around it within its limit; undefined: there is no paymaster */
+  readonly paymaster?: { readonly validation: number; readonly around: number } | undefined
 }
 
 function costs(mostCall: number, mostWarm = 0): fc.Arbitrary<Costs> {
@@ -36,6 +40,7 @@ function costs(mostCall: number, mostWarm = 0): fc.Arbitrary<Costs> {
       inside: fc.double({ min: 0, max: 1, noNaN: true }),
       warm: fc.integer({ min: 0, max: mostWarm }),
       swallows: fc.boolean(),
+      optional: fc.constant(0),
     })
     .map((each) => ({ ...each, inside: Math.floor(each.inside * (each.call - each.warm)) }))
 }
@@ -67,15 +72,24 @@ function endOfCall(each: Costs, limits: TrialLimits, reportsNeed: boolean): Call
   return { ...whole, success: each.swallows, gasUsed }
 }
 
+/** What runs report, besides what everybody sees: what the call needed, what the EntryPoint's checks compare. */
+type Reported = { readonly need?: boolean; readonly checks?: boolean }
+
 function runOf(
   costs: Costs,
   limits: TrialLimits,
   extent: Extent,
-  reportsNeed: boolean,
+  { need = false, checks = false }: Reported,
 ): MeasuredRun {
-  const each = asPaid(costs, limits)
-  const isValid = limits.verification >= leastVerification(each)
-  const preOpGas = leastVerification(each) + BigInt(each.after) + op.preVerificationGas
+  const paid = asPaid(costs, limits)
+  const spared = limits.verification < leastVerification(paid) ? paid.optional : 0
+  const each = { ...paid, account: paid.account - spared }
+  const { validation, around } = each.paymaster ?? { validation: 0, around: 0 }
+  const paymasterCheck = validation + around
+  const accountCheck = Number(leastVerification(each))
+  const isValid =
+    limits.verification >= accountCheck && limits.paymasterVerification >= paymasterCheck
+  const preOpGas = BigInt(accountCheck + paymasterCheck + each.after) + op.preVerificationGas
   const isCalled = isValid && extent === 'execution'
   return {
     success: isValid,
@@ -85,19 +99,20 @@ function runOf(
       paymasterData: undefined,
       refused: undefined,
       accountGas: each.account,
-      paymasterGas: 0,
+      paymasterGas: validation,
+      ...(checks && { accountCheck, paymasterCheck }),
       validated: isValid ? { preOpGas, prefund: 1n, contextSize: 0 } : undefined,
-      call: isCalled ? endOfCall(each, limits, reportsNeed) : undefined,
+      call: isCalled ? endOfCall(each, limits, need) : undefined,
       postOp: undefined,
     },
   }
 }
 
-function measure(each: Costs, ownCall?: bigint, reportsNeed = false) {
+function measure(each: Costs, ownCall?: bigint, reported: Reported = {}) {
   let runs = 0
   const run = (limits: TrialLimits, extent: Extent) => {
     runs++
-    return runOf(each, limits, extent, reportsNeed)
+    return runOf(each, limits, extent, reported)
   }
   const refuse = () => {
     throw new Error('refused')
@@ -105,7 +120,8 @@ function measure(each: Costs, ownCall?: bigint, reportsNeed = false) {
   const entryPoint = { hasPaymasterLimits: true } as Parameters<
     typeof measureSteps
   >[0]['entryPoint']
-  const steps = measureSteps({ entryPoint, op, refuse }, { ...bounds, ownCall })
+  const measured = each.paymaster ? { ...op, paymaster: `0x${'22'.repeat(20)}` as const } : op
+  const steps = measureSteps({ entryPoint, op: measured, refuse }, { ...bounds, ownCall })
   let step = steps.next()
   while (step.done !== true) {
     const { value } = step
@@ -131,21 +147,21 @@ function expectLimits({ callGasLimit, verificationGasLimit }: GasMeasurement, ea
   expectClose(verificationGasLimit, leastVerification(each))
 }
 
-test('limits suffice and lie close above the least, after three runs', () =>
+test('limits suffice and lie close above the least, after two runs', () =>
   fc.assert(
     fc.property(costs(250_000), (each) => {
       const { gas, runs } = measure(each)
       expectLimits(gas, each)
-      expect(runs).toBe(3)
+      expect(runs).toBe(2)
     }),
   ))
 
-test('where a run reports what its call needed, any call takes three runs', () =>
+test('where a run reports what its call needed, any call takes two runs', () =>
   fc.assert(
     fc.property(costs(10_000_000), (each) => {
-      const { gas, runs } = measure(each, undefined, true)
+      const { gas, runs } = measure(each, undefined, { need: true })
       expectLimits(gas, each)
-      expect(runs).toBe(3)
+      expect(runs).toBe(2)
     }),
   ))
 
@@ -165,9 +181,47 @@ test.each([true, false])(
       fc.property(
         costs(250_000, 900).filter(({ warm }) => warm > 64),
         (each) => {
-          const { gas, runs } = measure(each, undefined, reportsNeed)
+          const { gas, runs } = measure(each, undefined, { need: reportsNeed })
           expectLimits(gas, each)
           expect(runs).toBeLessThanOrEqual(6)
+        },
+      ),
+    ),
+)
+
+const paymasters = fc.record({
+  validation: fc.integer({ min: 2_000, max: 1_000_000 }),
+  around: fc.integer({ min: 500, max: 12_000 }),
+})
+
+test.each([
+  [true, 2],
+  [false, 40],
+])(
+  'each limit of a sponsored operation is close above its least (checks seen: %s)',
+  (checks, most) =>
+    fc.assert(
+      fc.property(costs(250_000), paymasters, (each, paymaster) => {
+        const { gas, runs } = measure({ ...each, paymaster }, undefined, { checks })
+        expectLimits(gas, each)
+        const { validation, around } = paymaster
+        expectClose(gas.paymasterVerificationGasLimit, BigInt(validation + around))
+        expect(runs).toBeLessThanOrEqual(most)
+      }),
+    ),
+)
+
+test.each([true, false])(
+  'verification that swallows a call gets what it needs without doing so (checks seen: %s)',
+  (checks) =>
+    fc.assert(
+      fc.property(
+        costs(250_000),
+        fc.option(paymasters, { nil: undefined }),
+        fc.integer({ min: 100, max: 20_000 }),
+        (each, paymaster, optional) => {
+          const { gas } = measure({ ...each, paymaster, optional }, undefined, { checks })
+          expectLimits(gas, each)
         },
       ),
     ),

@@ -83,11 +83,11 @@ type Subject = {
  * uses less has swallowed a call that ran out of gas. Each limit lies at most 1.6 % (and 64 gas) above the
  * smallest.
  *
- * The second run has limits close to the need of both verification and call. Verification is measured there, because
- * whether an account must pay a prefund depends on the limits. Its limit of the call follows from what the call needed in
- * the first run, which our EVM reports, and is mostly the answer. So an operation without paymaster usually takes three
- * runs, and one more where its account pays only under ample limits. The limits in `op` are ignored; `bounds.postOp` is
- * kept as it is.
+ * The second run has limits close to the need of verification and call, as the first run shows it: our EVM reports the
+ * least gas of the call, and what the EntryPoint's checks of verification compare. These limits are mostly the answer, so
+ * that an operation usually takes two runs, and one more where its account pays only under ample limits. Verification is
+ * measured in the second, because whether an account must pay a prefund depends on the limits. The limits in `op` are
+ * ignored; `bounds.postOp` is kept as it is.
  */
 export function* measureSteps(subject: Subject, bounds: GasBounds): Steps<MeasureResult> {
   const { entryPoint } = subject
@@ -103,16 +103,16 @@ export function* measureSteps(subject: Subject, bounds: GasBounds): Steps<Measur
   const isValid = second.observed.validated !== undefined
   const tried = isValid ? { limit: likely.call, end: second.observed.call } : undefined
   const bound = { ceiling: call, own: ownCall, tried }
-  const onCall = yield* callGround(subject, ample, first, second)
-  const callGasLimit = yield* callLimit(onCall.observed, 'call', bound, (limit) => ({
-    ...onCall.limits,
+  const ground = yield* comparedRun(subject, ample, first, second)
+  const callGasLimit = yield* callLimit(ground.observed, 'call', bound, (limit) => ({
+    ...ground.limits,
     call: limit,
   }))
   const limits = { ...ample, call: callGasLimit }
-  const closer = { ...likely, call: callGasLimit }
-  const isCloser = isValid && callGasLimit <= likely.call
-  const measured = isCloser ? second : yield* run('realistic', closer, 'validation')
-  const realistic = verificationOf(subject, [closer, measured], [limits, first])
+  const isAnswer = callGasLimit <= likely.call && validatesAs(subject, second, ground)
+  const realistic = isAnswer
+    ? verificationOf(subject, likely, second)
+    : yield* looseVerification(subject, limits, first)
   const verificationGas = yield* verificationLimits(subject, realistic)
   const narrow = { ...limits, ...verificationGas }
   const isFixed = postOp !== verification
@@ -131,7 +131,7 @@ export function* measureSteps(subject: Subject, bounds: GasBounds): Steps<Measur
       verificationGasLimit: verificationGas.verification,
       paymasterVerificationGasLimit: verificationGas.paymasterVerification,
       verificationGasUsed: realistic.used,
-      contextSize: realistic.run.observed.validated?.contextSize ?? 0,
+      contextSize: realistic.observed.validated?.contextSize ?? 0,
       postOpGasLimit,
       validAfter,
       validUntil,
@@ -160,17 +160,20 @@ function refusedBy({ refuse }: Subject, run: MeasuredRun): MeasureResult | undef
 /** The limit of a call that a run has tried, and how the call ended. */
 type TriedCall = { readonly limit: bigint; readonly end: CallEnd | undefined }
 
+/** A run, and its limits. */
+type Ground = { readonly observed: Observation; readonly limits: TrialLimits }
+
 /**
- * The run with which trials of the call are compared, and its limits: the ample one, unless validation took another path
+ * The run with which trials are compared: the ample one, unless validation took another path
  * once limits were close. An account that pays the prefund, as it must under ample limits, has touched what its call
  * touches again; where its deposit suffices, the call pays for cold slots (a Safe: 2,000 gas).
  */
-function* callGround(
+function* comparedRun(
   { op }: Subject,
   ample: TrialLimits,
   first: MeasuredRun,
   second: MeasuredRun,
-): Steps<{ readonly observed: Observation; readonly limits: TrialLimits }> {
+): Steps<Ground> {
   const [before = 0n, after = 0n] = [first, second].map((run) => verificationUsed(run.observed, op))
   const ground = { observed: first.observed, limits: ample }
   if (before - after <= HASH_NOISE || op.paymaster !== undefined) return ground
@@ -219,45 +222,100 @@ function endsAs(end: CallEnd | undefined, ample: CallEnd): boolean {
 }
 
 /** Limits that suffice, and the verification under them. */
-type Verification = {
-  readonly limits: TrialLimits
-  readonly run: MeasuredRun
+type Verification = Ground & {
   /** Gas of verification, without preVerificationGas. */
   readonly used: bigint
 }
 
-/** Limits close to the need of both verification and call, as they are under ample limits. */
-function likelyLimits({ op }: Subject, ample: TrialLimits, observed: Observation): TrialLimits {
-  const used = verificationUsed(observed, op) ?? 0n
-  const likely = used + used / 16n + 4096n
+/** Limits close to the need of verification and call, as they are under ample limits. */
+function likelyLimits(subject: Subject, ample: TrialLimits, observed: Observation): TrialLimits {
   const called = observed.call ? neededBy(observed.call) : 0n
   const call = observed.call ? smallest(called - 1n + tolerated(called), ample.call) : 0n
+  const { account, paymaster, isClose } = verificationBounds(subject, observed)
+  if (!isClose) return looseLimits(subject, { ...ample, call }, observed)
   return {
     ...ample,
     call,
-    verification: likely,
-    paymasterVerification: likely,
+    verification: smallest(account.guess, ample.verification),
+    paymasterVerification: smallest(paymaster?.guess ?? 0n, ample.verification),
   }
 }
 
-/** Verification under the closer limits; under the others when those do not suffice. */
-function verificationOf(
-  { op }: Subject,
-  [closer, run]: readonly [TrialLimits, MeasuredRun],
-  [limits, first]: readonly [TrialLimits, MeasuredRun],
-): Verification {
-  const used = verificationUsed(run.observed, op)
-  if (used !== undefined) return { limits: closer, run, used }
-  return { limits, run: first, used: verificationUsed(first.observed, op) ?? 0n }
+/** Limits under which verification has more than enough gas, though little. */
+function looseLimits({ op }: Subject, limits: TrialLimits, observed: Observation): TrialLimits {
+  const used = verificationUsed(observed, op) ?? 0n
+  const loose = used + used / 16n + 4096n
+  return { ...limits, verification: loose, paymasterVerification: loose }
+}
+
+/** Verification under loose limits; under ample ones when those do not suffice. */
+function* looseVerification(
+  subject: Subject,
+  limits: TrialLimits,
+  first: MeasuredRun,
+): Steps<Verification> {
+  const loose = looseLimits(subject, limits, first.observed)
+  const measured = yield* run('realistic', loose, 'validation')
+  return measured.observed.validated
+    ? verificationOf(subject, loose, measured)
+    : verificationOf(subject, limits, first)
+}
+
+function verificationOf({ op }: Subject, limits: TrialLimits, run: MeasuredRun): Verification {
+  return { limits, observed: run.observed, used: verificationUsed(run.observed, op) ?? 0n }
+}
+
+/** Whether verification uses as much gas in a trial as in the run with which it is compared. */
+function validatesAs({ op }: Subject, trial: MeasuredRun, { observed }: Ground): boolean {
+  const [used, ample = 0n] = [trial.observed, observed].map((each) => verificationUsed(each, op))
+  return used !== undefined && used + HASH_NOISE >= ample
 }
 
 function verificationUsed({ validated }: Observation, op: Operation): bigint | undefined {
   return validated && validated.preOpGas - op.preVerificationGas
 }
 
-function* verificationLimits(
+/** A limit that does not suffice, and one that likely does. */
+type LimitBounds = Pick<LimitSearch, 'floor' | 'guess'>
+
+/** What a run says about the least limits of verification; `isClose` where the guesses hardly lie above them. */
+type VerificationBounds = {
+  readonly account: LimitBounds
+  /** Absent where the paymaster has no limit of its own. */
+  readonly paymaster?: LimitBounds
+  readonly isClose: boolean
+}
+
+function verificationBounds(
   { entryPoint, op }: Subject,
-  { limits, run: { observed }, used }: Verification,
+  observed: Observation,
+): VerificationBounds {
+  const used = verificationUsed(observed, op) ?? 0n
+  const account = BigInt(observed.accountGas)
+  const paymaster = BigInt(observed.paymasterGas)
+  const { accountCheck, paymasterCheck } = observed
+  if (!hasPaymasterLimits(entryPoint, op)) {
+    const floor = greatest(account - 1n, used - END_OF_VALIDATION)
+    return { account: { floor, guess: used + HASH_NOISE }, isClose: true }
+  }
+  if (accountCheck !== undefined && paymasterCheck !== undefined)
+    return { account: above(accountCheck), paymaster: above(paymasterCheck), isClose: true }
+  return {
+    account: { floor: account - 1n, guess: used - paymaster - PAYMASTER_OVERHEAD },
+    paymaster: { floor: paymaster - 1n, guess: paymaster + PAYMASTER_OVERHEAD },
+    isClose: false,
+  }
+}
+
+/** The bounds of a limit that is at least so much gas, and mostly no more. */
+function above(least: number): LimitBounds {
+  const floor = BigInt(least) - 1n
+  return { floor, guess: floor + tolerated(floor) }
+}
+
+function* verificationLimits(
+  subject: Subject,
+  { limits, observed, used }: Verification,
 ): Steps<Pick<TrialLimits, 'verification' | 'paymasterVerification'>> {
   const smallestOf = (
     wanted: Pick<TrialSearch, 'name' | 'floor' | 'ceiling' | 'guess' | 'limitsAt'>,
@@ -267,32 +325,28 @@ function* verificationLimits(
       tolerance: tolerated(wanted.floor),
       extent: 'validation',
       suffices: (trial) => {
-        const usedNow = verificationUsed(trial, op)
+        const usedNow = verificationUsed(trial, subject.op)
         return usedNow !== undefined && usedNow + HASH_NOISE >= used
       },
     })
-  const account = BigInt(observed.accountGas)
-  const paymaster = BigInt(observed.paymasterGas)
-  const isSeparate = hasPaymasterLimits(entryPoint, op)
+  const { account, paymaster } = verificationBounds(subject, observed)
   const verification = yield* smallestOf({
+    ...account,
     name: 'verification',
-    floor: isSeparate ? account - 1n : greatest(account - 1n, used - END_OF_VALIDATION),
     ceiling: limits.verification,
-    guess: isSeparate ? used - paymaster - PAYMASTER_OVERHEAD : used,
     limitsAt: (limit) => ({ ...limits, verification: limit }),
   })
-  if (!isSeparate) return { verification, paymasterVerification: 0n }
+  if (paymaster === undefined) return { verification, paymasterVerification: 0n }
   const paymasterVerification = yield* smallestOf({
+    ...paymaster,
     name: 'paymasterVerification',
-    floor: paymaster - 1n,
     ceiling: limits.paymasterVerification,
-    guess: paymaster + PAYMASTER_OVERHEAD,
     limitsAt: (limit) => ({ ...limits, verification, paymasterVerification: limit }),
   })
   return { verification, paymasterVerification }
 }
 
-/** gas of the EntryPoint itself that paymasterVerificationGasLimit bounds too: for the first guess. */
+/** gas of the EntryPoint itself that paymasterVerificationGasLimit bounds too: for a guess where its checks are not seen. */
 const PAYMASTER_OVERHEAD = 9_700n
 
 /**

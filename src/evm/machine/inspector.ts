@@ -30,6 +30,8 @@ export type Inspector = {
   enter(call: InspectedCall): Pick<InspectedEnd, 'success' | 'output'> | undefined
   /** Called when the call has ended, run or replaced. Bytes take the place of its output. */
   leave(call: InspectedCall, end: InspectedEnd): Uint8Array | undefined
+  /** Called when a frame reads its own gas (GAS); depth 0 is the outermost message. */
+  readGas?(depth: number, gas: number): void
   /** Whether the record of the run ends before this call; asked before `enter`. Absent: it never does. */
   endsRecord?(call: InspectedCall): boolean
 }

@@ -23,7 +23,8 @@ export function gasPrice(machine: Machine, frame: Frame): Signal {
   return CONTINUE
 }
 
-export function gasLeft(_: Machine, frame: Frame): Signal {
+export function gasLeft(machine: Machine, frame: Frame): Signal {
+  machine.inspector?.readGas?.(machine.depth, frame.gas)
   frame.pushNumber(frame.gas)
   return CONTINUE
 }

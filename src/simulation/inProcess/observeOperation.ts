@@ -25,6 +25,12 @@ export type Observation = {
   accountGas: number
   /** Gas of the paymaster's validation. */
   paymasterGas: number
+  /**
+   * Gas of each verification as EntryPoints from v0.7 on compare it with its limit (AA26, AA36): the least limit with
+   * which their check passes. Absent where it is not known.
+   */
+  accountCheck?: number
+  paymasterCheck?: number
   /** The end of validation, undefined until it is reached. */
   validated: ValidationEnd | undefined
   /** The end of the account's call, and that of the paymaster's postOp; undefined until they ended. */
@@ -95,11 +101,16 @@ export function observeOperation(
     return to === target && toHex(input.subarray(0, 4)) === selector
   }
 
+  /** What the EntryPoint read of its gas: when validation began, last, and what it reads it for next. */
+  let [begun, last]: (number | undefined)[] = []
+  let check: 'accountCheck' | 'paymasterCheck' | undefined
+
   /** The EntryPoint's own calls before execution. */
   function duringValidation(call: InspectedCall, end: InspectedEnd): Uint8Array | undefined {
     const { success, output, gasUsed } = end
     if (isCall(call, op.paymaster, callLayout.validatePaymasterUserOp)) {
       observed.paymasterGas = gasUsed
+      check = 'paymasterCheck'
       if (!success || output.length < 96) return undefined
       observed.paymasterData = wordAt(output, 32)
       observed.refused = refusedPadding(output)
@@ -107,6 +118,7 @@ export function observeOperation(
     }
     observed.accountGas += gasUsed
     if (!isCall(call, op.sender, callLayout.validateUserOp)) return undefined
+    check = 'accountCheck'
     if (!success || output.length < 32) return undefined
     observed.accountData = wordAt(output, 0)
     return withWord(output, 0, 0n)
@@ -126,6 +138,13 @@ export function observeOperation(
       if (call.depth !== 1 || !isCall(call, address, callLayout.innerHandleOp)) return undefined
       observed.validated = validationEnd(call.input, callLayout)
       return extent === 'validation' ? { success: false, output: outOfGas } : undefined
+    },
+    readGas(depth, gas) {
+      if (depth !== 0 || observed.validated !== undefined) return
+      begun ??= gas
+      if (check !== undefined) observed[check] = (check === 'accountCheck' ? begun : last!) - gas
+      check = undefined
+      last = gas
     },
     leave(call, end) {
       if (observed.validated === undefined) {
