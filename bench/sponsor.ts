@@ -25,7 +25,10 @@ const WARM_UP = 40
 const ROUNDS = 100
 const TICK = 10
 /** Accounts that take turns, because nothing is sent: each may hold 16 sponsorships so. */
-const SENDERS = 32
+const SENDERS = 128
+/** Clients that ask at once, and how often they do together. */
+const CLIENTS = 64
+const REQUESTS = 1_000
 
 function percentile(times: readonly number[], part: number): number {
   return [...times].sort((a, b) => a - b)[Math.floor(times.length * part)] ?? 0
@@ -74,6 +77,19 @@ async function compare(
   return rows
 }
 
+/** How many times a second `body` is answered where all clients ask at once, and milliseconds of CPU for each. */
+async function rush(body: () => Promise<unknown>): Promise<{ perSecond: number; cpu: number }> {
+  let left = REQUESTS
+  const [start, before] = [performance.now(), process.cpuUsage()]
+  const client = async () => {
+    while (left-- > 0) await body()
+  }
+  await Promise.all(Array.from({ length: CLIENTS }, client))
+  const { user, system } = process.cpuUsage(before)
+  const perSecond = (REQUESTS * 1_000) / (performance.now() - start)
+  return { perSecond, cpu: (user + system) / 1_000 / REQUESTS }
+}
+
 const budgets = [
   { per: 'operation', limit: { wei: '1000000000000000000' } },
   { per: 'sender', limit: { wei: '900000000000000000000000' }, window: 'day' },
@@ -81,7 +97,7 @@ const budgets = [
   { per: 'app', limit: { count: 1_000_000 }, window: 'month' },
 ] as const
 
-async function bench(database: Database): Promise<Row[]> {
+async function bench(database: Database) {
   const world = await openWorld(database, { versions: ['0.7'] })
   const { entryPoint, chainId } = world
   const chain = world.at('0.7')
@@ -162,7 +178,7 @@ async function bench(database: Database): Promise<Row[]> {
       const reserved = await reserve(database, { request, decide, calls: [] })
       if (reserved.kind !== 'granted') throw new Error(reserved.kind)
     }
-    return await compare(database, {
+    const rows = await compare(database, {
       // A nonce key of its own each time, as in the sponsorships: what is read there is not known yet.
       estimate: () => world.estimate(entryPoint, { ...stubbed, nonce: ++key << 64n }),
       'sponsor, no policies': ask(plain.appId),
@@ -170,6 +186,7 @@ async function bench(database: Database): Promise<Row[]> {
       'ledger alone, no policies': book(plain.appId, false),
       'ledger alone, 3 policies of 4 budgets': book(ruled.appId, true),
     })
+    return { rows, atOnce: await rush(ask(plain.appId)) }
   } finally {
     await world.stop()
   }
@@ -180,7 +197,7 @@ const postgres = await startEmbeddedPostgres(folder, silent)
 const database = openDatabase(postgres.connection, silent)
 try {
   await migrate(database)
-  const rows = await bench(database)
+  const { rows, atOnce } = await bench(database)
   console.log(`${'milliseconds'.padEnd(40)}     p50     p99     CPU  database CPU`)
   for (const { name, p50, p99, cpu, databaseCpu } of rows) {
     const cells = [p50, p99, cpu, databaseCpu].map((each) => each.toFixed(2).padStart(8))
@@ -189,7 +206,11 @@ try {
   const estimate = rows[0]?.p50 ?? 0
   for (const { name, p50 } of rows.slice(1, 3))
     console.log(`${name}: ${(p50 - estimate).toFixed(2)} ms more than the estimate (p50)`)
-  console.log(JSON.stringify(rows))
+  const { perSecond, cpu } = atOnce
+  console.log(
+    `${CLIENTS} clients: ${perSecond.toFixed(0)} sponsorships a second, ${cpu.toFixed(2)} ms of CPU each`,
+  )
+  console.log(JSON.stringify({ rows, atOnce }))
 } finally {
   await database.destroy()
   await postgres.stop()
