@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { sql } from 'kysely'
 import { createEntryPoint } from '../src/erc4337/createEntryPoint.js'
+import { startCountingProxy } from './load/countingProxy.js'
 import { createFleet } from './load/fleet.js'
 import { openLoadChain } from './load/loadChain.js'
 import { send } from './load/measureLoad.js'
@@ -18,7 +19,12 @@ const VERSION = '0.7'
 const WARM_UP = 10
 
 const { values } = parseArgs({
-  options: { operations: { type: 'string', default: '30' }, json: { type: 'string' } },
+  options: {
+    operations: { type: 'string', default: '30' },
+    /** Milliseconds by which each answer of the node comes later. */
+    latency: { type: 'string', default: '0' },
+    json: { type: 'string' },
+  },
 })
 const operations = Number(values.operations)
 const chain = await openLoadChain(undefined, 'quick')
@@ -26,9 +32,10 @@ try {
   const { chainId, rpcUrl, entryPoints, factories } = chain
   const [address, factory] = [entryPoints[VERSION], factories[VERSION]]
   if (address === undefined || factory === undefined) throw new Error('the chain has no EntryPoint')
+  const proxy = await startCountingProxy(rpcUrl, Number(values.latency))
   const service = await startOwnService({
     chainId,
-    rpcUrl,
+    rpcUrl: proxy.url,
     entryPoints: [{ version: VERSION, address }],
     version: VERSION,
     payer: 'self',
@@ -62,15 +69,19 @@ try {
     for (const each of prepared.slice(0, WARM_UP)) await sendAlone(each)
     times.length = 0
     const count = await service.countWork()
+    proxy.counts()
     for (const each of prepared.slice(WARM_UP)) await sendAlone(each)
+    const nodeRequests = proxy.counts().requests
     const work = await count()
     const { rows } = await sql<{ milliseconds: number }>`
       select sum(total_exec_time + total_plan_time) as milliseconds from pg_stat_statements
       where query !~ 'pg_stat|pg_current_wal|pg_sleep|pg_get_wal'`.execute(service.database)
     const perOperation = Object.fromEntries(
-      Object.entries({ ...work, postgresMilliseconds: rows[0]?.milliseconds ?? 0 }).map(
-        ([name, total]) => [name, total / operations],
-      ),
+      Object.entries({
+        ...work,
+        nodeRequests,
+        postgresMilliseconds: rows[0]?.milliseconds ?? 0,
+      }).map(([name, total]) => [name, total / operations]),
     )
     const figures = {
       operations,
@@ -89,6 +100,7 @@ try {
     await bundler.close()
     await node.close()
     await service.close()
+    await proxy.close()
   }
 } finally {
   await chain.stop()

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Pool } from 'undici'
 
 export type CountingProxy = {
@@ -10,8 +11,11 @@ export type CountingProxy = {
   close(): Promise<void>
 }
 
-/** Stands between a bundler and its node and counts what is asked. */
-export async function startCountingProxy(target: string): Promise<CountingProxy> {
+/**
+ * Stands between a bundler and its node and counts what is asked.
+ * @param latency milliseconds by which each answer comes later, as from a node that is far away
+ */
+export async function startCountingProxy(target: string, latency = 0): Promise<CountingProxy> {
   const pool = new Pool(target, { connections: 64 })
   let requests = 0
   let methods: Record<string, number> = {}
@@ -22,6 +26,7 @@ export async function startCountingProxy(target: string): Promise<CountingProxy>
     const parsed = JSON.parse(body.toString()) as { method: string } | { method: string }[]
     requests++
     for (const { method } of [parsed].flat()) methods[method] = (methods[method] ?? 0) + 1
+    if (latency > 0) await delay(latency)
     const headers = { 'content-type': 'application/json' }
     const answer = await pool.request({ method: 'POST', path: '/', headers, body })
     response.writeHead(answer.statusCode, headers)

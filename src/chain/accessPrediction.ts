@@ -19,8 +19,8 @@ export type AccessHints = AccessSubject & {
   readonly accounts: readonly Address[]
   /** Slots that are sure to be read. */
   readonly slots: readonly (readonly [Address, Hex])[]
-  /** Contracts that are sure to create another, for which their nonce is needed. */
-  readonly creators: readonly Address[]
+  /** Accounts whose nonce is sure to be needed: those that create another, and that other where it may have wei. */
+  readonly nonces: readonly Address[]
 }
 
 /** The slot in which an ERC-1967 proxy keeps the address of its implementation. */
@@ -43,7 +43,7 @@ export function predictReads(
   const at = names.findIndex((name) => touches.knows(name))
   const recalled = at < 0 ? [] : touches.recall(names[at] as string, hints)
   const slots = hints.slots.map(([address, slot]) => ({ kind: 'slot', address, slot }) as const)
-  const nonces = hints.creators.map((address) => ({ kind: 'nonce', address }) as const)
+  const nonces = hints.nonces.map((address) => ({ kind: 'nonce', address }) as const)
   const accounts = hints.accounts.flatMap((address) => readsOfContract(codes, address))
   return { reads: [...accounts, ...nonces, ...slots, ...recalled], isLearnt: at === 0 }
 }

@@ -79,6 +79,11 @@ export type StateProvider = {
   openPast(hash: Hex): Promise<Past>
   /** The same as `withState` by the rules of the fork that is near; by those of now where none is. */
   withComingRules: WithState
+  /**
+   * Reads what `hints` foresee, for a run on the known head that is about to come. Never throws: that run reads what could
+   * not be read, and says why.
+   */
+  foresee(hints: AccessHints): Promise<void>
   /** The known head, with these parts of its state read. Throws BlockGone where the node has left it. */
   read(reads: readonly Miss[]): Promise<KnownBlock>
   /** The forks whose rules may hold soon: that of now, and before it changes the one that is announced and an hour away at most. */
@@ -131,6 +136,14 @@ export async function createStateProvider(context: StateProviderContext): Promis
       executeFrom(provider, await heads.refresh(), newView, hints, attempt),
     withComingRules: async (hints, attempt) =>
       executeFrom(provider, heads.current(), comingView, hints, attempt),
+    async foresee(hints) {
+      try {
+        const view = await sharedView(provider, heads.current())
+        await view.fetch(predictReads(provider, hints, view).reads)
+      } catch {
+        // See above: the run asks again.
+      }
+    },
     async read(reads) {
       const view = await sharedView(provider, heads.current())
       if ((await view.fetch(reads)) && !provider.dated.rules.readsByHash)

@@ -14,7 +14,7 @@ export type MempoolContext = {
   readonly database: Database
   readonly node: NodeClient
   readonly heads: Pick<HeadFollower, 'current' | 'refresh'>
-  readonly engine: Pick<ChainEngine, 'by' | 'remember'>
+  readonly engine: Pick<ChainEngine, 'by' | 'foresee' | 'remember'>
   readonly metrics: ChainMetrics
   readonly logger: Logger
   readonly sizes: ExpectedSizes

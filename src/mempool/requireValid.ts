@@ -82,7 +82,11 @@ export async function requireValid(
   const { node, heads, rules } = parts
   const context = { ...parts, engine: parts.engine.by(requester) }
   const head = heads.current()
-  const advice = await adviseFees(node, head, context.definition)
+  const advising = adviseFees(node, head, context.definition)
+  // The first operation at a head waits for the node once, not twice.
+  if ((await Promise.race([advising, undefined])) === undefined)
+    await parts.engine.foresee(entryPoint, sent, 'validation')
+  const advice = await advising
   if (!grant) requireFees(sent, head, advice)
   const op = await withoutAppliedAuthorization(context, sent)
   requireSmallDelegation(entryPoint, op)

@@ -88,6 +88,7 @@ export function serveChain(
     logger,
     fees,
     estimate: estimateOnChain,
+    foresee: engine.foresee,
     metrics,
     terms: {
       ...defaultTerms,
@@ -166,14 +167,19 @@ function estimatesOf(
 ): Estimating {
   return async (entryPoint, draft, { requester, override }) => {
     // An authorization goes alone (`passAuthorizations`).
-    const shared = draft.authorization ? undefined : await sizes.of(entryPoint.address)
+    const [shared, advice, price] = await Promise.all([
+      draft.authorization ? undefined : sizes.of(entryPoint.address),
+      fees(),
+      dataPrice(),
+      engine.foresee(entryPoint, draft, 'execution'),
+    ])
     const { current, ...otherSizes } = shared ?? { current: 1, fewest: 1, most: 1 }
     const context = {
       node,
       engine: engine.by(requester),
       definition,
-      advice: await fees(),
-      dataPrice: await dataPrice(),
+      advice,
+      dataPrice: price,
       ...expectedShare(definition, current),
       otherSizes,
     }

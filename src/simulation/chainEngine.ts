@@ -18,8 +18,10 @@ import type { Fork, Miss, State } from '../evm/index.js'
 import { type CheckedBy, checkOperation, checkOverride, selfCheck } from './check/selfCheck.js'
 import type { RuleSettings } from './checkRules.js'
 import type { Engine, Inspecting } from './engine.js'
+import { accessHintsOf, type ForeseenOperation } from './inProcess/accessHintsOf.js'
 import { engineOnBothSides } from './inProcess/engineOnBothSides.js'
 import { createEngineOn } from './inProcess/inProcessEngine.js'
+import type { Extent } from './inProcess/observeOperation.js'
 import { openPast, type IncludedOperation } from './inProcess/pastOperation.js'
 import { type ReplayedBundle, replayBundle } from './inProcess/replayBundle.js'
 import type { BundleTransaction } from './inProcess/runBundle.js'
@@ -55,6 +57,8 @@ export type PartyEngine = Engine &
 export type ChainEngine = KnownValidations & {
   /** The engine that works for `requester`; undefined = for the service itself. */
   by(requester: Requester | undefined): PartyEngine
+  /** Reads the state that a run of `op` likely needs, where our EVM is used. Never throws. */
+  foresee(entryPoint: EntryPoint, op: ForeseenOperation, extent: Extent): Promise<void>
   /** For `replays`. See `replayBundle`. Throws CannotSimulateError where our EVM is not used. */
   replay(
     entryPoint: EntryPoint,
@@ -129,6 +133,8 @@ export async function createChainEngine(context: ChainEngineContext): Promise<Ch
       const state = requireTrust(trustedState(entryPoint))
       return replayBundle({ state, simulations }, entryPoint, ...rest)
     },
+    foresee: async (entryPoint, op, extent) =>
+      trustedState(entryPoint)?.foresee(accessHintsOf(entryPoint, op, extent)),
     readState: (hash, parts) => readParts(state, hash, parts),
     trouble: () =>
       entryPoints.every(({ address }) => trusted.has(address)) ? undefined : UNTRUSTED,

@@ -57,18 +57,22 @@ export async function checkRequest(
   const { appId, entryPoint } = request
   const duration = durationOf(request.expiryDuration, terms)
   const at = unixNow()
-  const [{ payer, refusal }, policies, { fast }, head] = await Promise.all([
+  const refreshing = parts.heads.refresh()
+  // An early refusal does not wait for it.
+  refreshing.catch(() => undefined)
+  const { sender, factory } = request.draft
+  const [{ payer, refusal }, policies, { fast }, code] = await Promise.all([
     parts.payers.findPayer(appId, entryPoint),
     loadPolicies(parts.database, appId),
     parts.fees(),
-    parts.heads.refresh(),
+    factory === undefined ? '0x' : getCode(parts.node, sender),
   ])
   if (payer === undefined) return { kind: 'refused', refusal, calls: [], verdicts: [] }
 
   const { tank } = payer
   const draft = tank === undefined ? { ...request.draft, ...noFees } : request.draft
-  const { sender, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = draft
-  const senderExists = draft.factory !== undefined && (await getCode(parts.node, sender)) !== '0x'
+  const { maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = draft
+  const senderExists = code !== '0x'
   const facts = { chainId: definition.chainId, at, sender, draft, senderExists }
   const named = namedPolicies(policies, request.policyIds)
   if ('refusal' in named) return { kind: 'refused', calls: [], verdicts: [], ...named }
@@ -80,6 +84,9 @@ export async function checkRequest(
   const feeRefusal = checkFees(bid, mostBid(parts.node, fast), terms)
   if (feeRefusal !== undefined) return { kind: 'refused', refusal: feeRefusal, calls: [], verdicts }
 
+  // The estimate that follows need not wait for the node once more, unless there is a new head.
+  const foreseen = { ...draft, paymaster: tank?.address }
+  const [head] = await Promise.all([refreshing, parts.foresee(entryPoint, foreseen, 'execution')])
   const time = Math.max(head.timestamp, at)
   const lasting = durationUnderRules(duration, time, terms)
   const proposal = propose(request, draft, tank?.address, { time, duration: lasting, terms })

@@ -7,6 +7,7 @@ import type { HeadFollower } from '../../chain/headFollower.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
 import type { Database } from '../../db/database.js'
 import type { Estimating } from '../../gas/estimateOperation.js'
+import type { ChainEngine } from '../../simulation/chainEngine.js'
 import type { Approver } from '../../webhooks/approve.js'
 import type { DepositReader } from '../entryPointDeposit.js'
 import { type Grant, putGrants } from '../ledger/grants.js'
@@ -32,6 +33,7 @@ export type SponsorContext = {
   /** Called with each operation that was sponsored, for the traces. */
   readonly onSponsored?: ((step: SponsoredStep) => void) | undefined
   readonly estimate: Estimating
+  readonly foresee: ChainEngine['foresee']
   fees(): Promise<FeeAdvice>
 }
 

@@ -6,11 +6,21 @@ import type { Operation } from '../../erc4337/operation.js'
 import { createAddress } from '../../evm/index.js'
 import type { Extent } from './observeOperation.js'
 
+/** The parts of an operation from which the state that it will touch is foreseen. */
+export type ForeseenOperation = Pick<
+  Operation,
+  'sender' | 'nonce' | 'factory' | 'paymaster' | 'callData'
+>
+
 /**
  * Hints about the state that an operation will touch. Operations that call the same contracts touch
  * similar state, most of all those with the same call, paymaster and factory.
  */
-export function accessHintsOf(entryPoint: EntryPoint, op: Operation, extent: Extent): AccessHints {
+export function accessHintsOf(
+  entryPoint: EntryPoint,
+  op: ForeseenOperation,
+  extent: Extent,
+): AccessHints {
   const { sender, factory, paymaster } = op
   const { address } = entryPoint
   const validation = `validation ${address} ${factory} ${paymaster}`
@@ -31,12 +41,17 @@ export function accessHintsOf(entryPoint: EntryPoint, op: Operation, extent: Ext
       [address, nonceSlot(sender, op.nonce)],
       ...staked.flatMap((entity) => stakeSlots(entity, entryPoint)),
     ],
-    creators: factory === undefined ? [] : [factory],
+    nonces: factory === undefined ? [] : noncesOf(factory, op),
   }
 }
 
+/** Whose nonces a creation needs. Of an account that pays itself it alone tells that it is new: it may have wei before. */
+function noncesOf(factory: Address, { sender, paymaster }: ForeseenOperation): Address[] {
+  return paymaster === undefined ? [factory, sender] : [factory]
+}
+
 /** The contracts that an operation names. */
-function entitiesOf({ sender, factory, paymaster }: Operation): Address[] {
+function entitiesOf({ sender, factory, paymaster }: ForeseenOperation): Address[] {
   return [sender, factory, paymaster].filter((address) => address !== undefined)
 }
 

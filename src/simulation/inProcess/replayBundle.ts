@@ -29,7 +29,7 @@ export async function replayBundle(
   const hints = ops.map((op) => {
     const ofOperation = accessHintsOf(entryPoint, op, 'execution')
     // The run raises the nonce of the transaction's sender.
-    return { ...ofOperation, creators: [...ofOperation.creators, transaction.from] }
+    return { ...ofOperation, nonces: [...ofOperation.nonces, transaction.from] }
   })
   const subject = { requester: replays, entryPoint, override: {}, kind: 'bundle' }
   const runs = simulations.begin(subject)
