@@ -1,0 +1,84 @@
+import { expect, test } from 'vitest'
+import { type HttpNode, startHttpNode } from '../support/chain/httpNode.js'
+import { unsetGas } from '../support/operations/unsetGas.js'
+import { until } from '../support/until.js'
+import { useWorld } from '../support/world.js'
+
+/* A node that is far away: what one operation asks of it has to travel together. */
+
+/** The methods of each request that the node got since it was last asked to hold. */
+let requests: string[][] = []
+let held: Promise<void> | undefined
+
+function startHoldingNode(target: string): Promise<HttpNode> {
+  return startHttpNode(async (body, response) => {
+    requests.push(([body].flat() as { method: string }[]).map(({ method }) => method))
+    await held
+    const headers = { 'content-type': 'application/json' }
+    const answer = await fetch(target, { method: 'POST', headers, body: JSON.stringify(body) })
+    response.end(await answer.text())
+  })
+}
+
+const world = useWorld({
+  versions: ['0.7'],
+  definition: { rules: 'full' },
+  front: startHoldingNode,
+})
+
+/** All that is asked until `work` ends, where nothing is answered before `methods` were asked for. */
+async function askedWhile(
+  work: () => Promise<unknown>,
+  methods: readonly string[],
+): Promise<string[][]> {
+  requests = []
+  let release = () => {}
+  held = new Promise((resolve) => {
+    release = resolve
+  })
+  try {
+    const done = work()
+    await until(async () => methods.every((method) => requests.flat().includes(method)))
+    release()
+    await done
+    return requests
+  } finally {
+    release()
+    held = undefined
+  }
+}
+
+async function newAccount(seed: string) {
+  const { account, accountDraft, fund } = world().at('0.7')
+  await fund((await account(seed)).address)
+  return accountDraft(seed)
+}
+
+const ofFees = ['eth_feeHistory', 'eth_maxPriorityFeePerGas']
+
+test('the first operation at a head waits for the node once', async () => {
+  const { services, appId, mine } = world()
+  const { entryPoint, sign } = world().at('0.7')
+  const admit = async (seed: string) => {
+    const op = await sign(await newAccount(seed), seed)
+    await mine()
+    return () =>
+      services.admit(entryPoint, op, { appId, requester: undefined, simulateExecution: false })
+  }
+  // What such operations read is known from one of them.
+  await (await admit('first'))()
+  const ofState = ['eth_getTransactionCount', 'eth_call']
+  expect(await askedWhile(await admit('second'), [...ofFees, ...ofState])).toHaveLength(2)
+})
+
+test('so does the first estimate', async () => {
+  const { services, appId, mine } = world()
+  const { entryPoint } = world().at('0.7')
+  const estimate = async (seed: string) => {
+    const draft = { ...(await newAccount(seed)), ...unsetGas }
+    await mine()
+    return () => services.estimate(entryPoint, draft, { appId, requester: undefined })
+  }
+  await (await estimate('third'))()
+  expect(await askedWhile(await estimate('fourth'), [...ofFees, 'eth_call'])).toHaveLength(2)
+})
