@@ -307,10 +307,9 @@ function verificationBounds(
   }
 }
 
-/** The bounds of a limit that is at least so much gas, and mostly no more. */
+/** The bounds of a limit that is at least so much gas, and no more in a run with another hash. */
 function above(least: number): LimitBounds {
-  const floor = BigInt(least) - 1n
-  return { floor, guess: floor + tolerated(floor) }
+  return { floor: BigInt(least) - 1n, guess: BigInt(least) + HASH_NOISE }
 }
 
 function* verificationLimits(
