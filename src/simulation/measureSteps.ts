@@ -84,10 +84,11 @@ type Subject = {
  * smallest.
  *
  * The second run has limits close to the need of verification and call, as the first run shows it: our EVM reports the
- * least gas of the call, and what the EntryPoint's checks of verification compare. These limits are mostly the answer, so
- * that an operation usually takes two runs, and one more where its account pays only under ample limits. Verification is
- * measured in the second, because whether an account must pay a prefund depends on the limits. The limits in `op` are
- * ignored; `bounds.postOp` is kept as it is.
+ * least gas of the call, and what the EntryPoint's checks of verification compare. Where a paymaster with limits of its
+ * own pays, these limits are mostly the answer, and two runs suffice. Without one the second run's limit of verification is
+ * as far above the need as the estimate will be, because whether an account must pay a prefund depends on it; the third
+ * run narrows it. One more follows where the account pays only under ample limits. The limits in `op` are ignored;
+ * `bounds.postOp` is kept as it is.
  */
 export function* measureSteps(subject: Subject, bounds: GasBounds): Steps<MeasureResult> {
   const { entryPoint } = subject
@@ -241,7 +242,7 @@ function likelyLimits(subject: Subject, ample: TrialLimits, observed: Observatio
   }
 }
 
-/** Limits under which verification has more than enough gas, though little. */
+/** Limits under which verification has more than enough gas, though little: about as much as an estimate adds. */
 function looseLimits({ op }: Subject, limits: TrialLimits, observed: Observation): TrialLimits {
   const used = verificationUsed(observed, op) ?? 0n
   const loose = used + used / 16n + 4096n
@@ -296,7 +297,7 @@ function verificationBounds(
   const { accountCheck, paymasterCheck } = observed
   if (!hasPaymasterLimits(entryPoint, op)) {
     const floor = greatest(account - 1n, used - END_OF_VALIDATION)
-    return { account: { floor, guess: used + HASH_NOISE }, isClose: true }
+    return { account: { floor, guess: used }, isClose: false }
   }
   if (accountCheck !== undefined && paymasterCheck !== undefined)
     return { account: above(accountCheck), paymaster: above(paymasterCheck), isClose: true }
