@@ -83,7 +83,7 @@ export async function requireValid(
   const context = { ...parts, engine: parts.engine.by(requester) }
   const head = heads.current()
   const advising = adviseFees(node, head, context.definition)
-  // The first operation at a head waits for the node once, not twice.
+  // Where the fees are not known yet, state is read meanwhile: the first operation at a head waits for the node once.
   if ((await Promise.race([advising, undefined])) === undefined)
     await parts.engine.foresee(entryPoint, sent, 'validation')
   const advice = await advising

@@ -86,7 +86,7 @@ type Subject = {
  * The second run has limits close to the need of verification and call, as the first run shows it: our EVM reports the
  * least gas of the call, and what the EntryPoint's checks of verification compare. Where a paymaster with limits of its
  * own pays, these limits are mostly the answer, and two runs suffice. Without one the second run's limit of verification is
- * as far above the need as the estimate will be, because whether an account must pay a prefund depends on it; the third
+ * about as far above the need as the estimate will be, because whether an account must pay a prefund depends on it; the third
  * run narrows it. One more follows where the account pays only under ample limits. The limits in `op` are ignored;
  * `bounds.postOp` is kept as it is.
  */
@@ -232,13 +232,14 @@ type Verification = Ground & {
 function likelyLimits(subject: Subject, ample: TrialLimits, observed: Observation): TrialLimits {
   const called = observed.call ? neededBy(observed.call) : 0n
   const call = observed.call ? smallest(called - 1n + tolerated(called), ample.call) : 0n
-  const { account, paymaster, isClose } = verificationBounds(subject, observed)
-  if (!isClose) return looseLimits(subject, { ...ample, call }, observed)
+  const checked = checkedBounds(subject, observed)
+  if (checked === undefined) return looseLimits(subject, { ...ample, call }, observed)
+  const { account, paymaster } = checked
   return {
     ...ample,
     call,
     verification: smallest(account.guess, ample.verification),
-    paymasterVerification: smallest(paymaster?.guess ?? 0n, ample.verification),
+    paymasterVerification: smallest(paymaster.guess, ample.verification),
   }
 }
 
@@ -279,32 +280,37 @@ function verificationUsed({ validated }: Observation, op: Operation): bigint | u
 /** A limit that does not suffice, and one that likely does. */
 type LimitBounds = Pick<LimitSearch, 'floor' | 'guess'>
 
-/** What a run says about the least limits of verification; `isClose` where the guesses hardly lie above them. */
+/** What a run says about the least limits of verification. */
 type VerificationBounds = {
   readonly account: LimitBounds
   /** Absent where the paymaster has no limit of its own. */
   readonly paymaster?: LimitBounds
-  readonly isClose: boolean
 }
 
-function verificationBounds(
+/** The bounds by what the EntryPoint compares with each limit; undefined where that is not known or there are no such limits. */
+function checkedBounds(
   { entryPoint, op }: Subject,
-  observed: Observation,
-): VerificationBounds {
+  { accountCheck, paymasterCheck }: Observation,
+): Required<VerificationBounds> | undefined {
+  if (!hasPaymasterLimits(entryPoint, op)) return undefined
+  if (accountCheck === undefined || paymasterCheck === undefined) return undefined
+  return { account: above(accountCheck), paymaster: above(paymasterCheck) }
+}
+
+function verificationBounds(subject: Subject, observed: Observation): VerificationBounds {
+  const checked = checkedBounds(subject, observed)
+  if (checked !== undefined) return checked
+  const { entryPoint, op } = subject
   const used = verificationUsed(observed, op) ?? 0n
   const account = BigInt(observed.accountGas)
   const paymaster = BigInt(observed.paymasterGas)
-  const { accountCheck, paymasterCheck } = observed
   if (!hasPaymasterLimits(entryPoint, op)) {
     const floor = greatest(account - 1n, used - END_OF_VALIDATION)
-    return { account: { floor, guess: used }, isClose: false }
+    return { account: { floor, guess: used } }
   }
-  if (accountCheck !== undefined && paymasterCheck !== undefined)
-    return { account: above(accountCheck), paymaster: above(paymasterCheck), isClose: true }
   return {
     account: { floor: account - 1n, guess: used - paymaster - PAYMASTER_OVERHEAD },
     paymaster: { floor: paymaster - 1n, guess: paymaster + PAYMASTER_OVERHEAD },
-    isClose: false,
   }
 }
 

@@ -6,18 +6,18 @@ import { useWorld } from '../support/world.js'
 
 /* A node that is far away: what one operation asks of it has to travel together. */
 
-/** The methods of each request that the node got since it was last asked to hold. */
-let requests: string[][] = []
+let front: HttpNode
+/** Answers wait for it. */
 let held: Promise<void> | undefined
 
-function startHoldingNode(target: string): Promise<HttpNode> {
-  return startHttpNode(async (body, response) => {
-    requests.push(([body].flat() as { method: string }[]).map(({ method }) => method))
+async function startHoldingNode(target: string): Promise<HttpNode> {
+  front = await startHttpNode(async (body, response) => {
     await held
     const headers = { 'content-type': 'application/json' }
     const answer = await fetch(target, { method: 'POST', headers, body: JSON.stringify(body) })
     response.end(await answer.text())
   })
+  return front
 }
 
 const world = useWorld({
@@ -26,22 +26,23 @@ const world = useWorld({
   front: startHoldingNode,
 })
 
-/** All that is asked until `work` ends, where nothing is answered before `methods` were asked for. */
+/** The requests until `work` ends, where nothing is answered before `methods` were asked for. */
 async function askedWhile(
   work: () => Promise<unknown>,
   methods: readonly string[],
-): Promise<string[][]> {
-  requests = []
+): Promise<unknown[]> {
+  const before = front.bodies.length
+  const asked = () => front.bodies.slice(before).flat() as { method: string }[]
   let release = () => {}
   held = new Promise((resolve) => {
     release = resolve
   })
   try {
     const done = work()
-    await until(async () => methods.every((method) => requests.flat().includes(method)))
+    await until(async () => methods.every((name) => asked().some(({ method }) => method === name)))
     release()
     await done
-    return requests
+    return front.bodies.slice(before)
   } finally {
     release()
     held = undefined

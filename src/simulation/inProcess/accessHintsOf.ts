@@ -45,7 +45,7 @@ export function accessHintsOf(
   }
 }
 
-/** Whose nonces a creation needs. Of an account that pays itself it alone tells that it is new: it may have wei before. */
+/** The accounts whose nonce a creation needs. That of the new account is known to be 0 unless it holds wei, to pay itself. */
 function noncesOf(factory: Address, { sender, paymaster }: ForeseenOperation): Address[] {
   return paymaster === undefined ? [factory, sender] : [factory]
 }

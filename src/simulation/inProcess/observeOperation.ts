@@ -101,8 +101,8 @@ export function observeOperation(
     return to === target && toHex(input.subarray(0, 4)) === selector
   }
 
-  /** What the EntryPoint read of its gas: when validation began, last, and what it reads it for next. */
-  let [begun, last]: (number | undefined)[] = []
+  /** The gas that the EntryPoint has read so far, and the check for which it reads it next. */
+  const readings: number[] = []
   let check: 'accountCheck' | 'paymasterCheck' | undefined
 
   /** The EntryPoint's own calls before execution. */
@@ -141,10 +141,11 @@ export function observeOperation(
     },
     readGas(depth, gas) {
       if (depth !== 0 || observed.validated !== undefined) return
-      begun ??= gas
-      if (check !== undefined) observed[check] = (check === 'accountCheck' ? begun : last!) - gas
+      // Validation counts from its beginning, the paymaster's part from the reading before its call.
+      const since = check === 'accountCheck' ? readings[0] : readings.at(-1)
+      if (check !== undefined && since !== undefined) observed[check] = since - gas
       check = undefined
-      last = gas
+      readings.push(gas)
     },
     leave(call, end) {
       if (observed.validated === undefined) {
