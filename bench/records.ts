@@ -49,9 +49,11 @@ async function fill(database: Database, appId: string): Promise<void> {
     lateral (select '0x' || lpad(to_hex(i), 64, '0') as hash,
       '0xaa' || lpad(to_hex(i / 10), 38, '0') as sender,
       now() - interval '180 days' * (1 - i::float8 / ${COUNT}) as at) r`
-  await sql`insert into bundles (chain_id, kind, entry_point, executor, nonce, operation_count, state,
+  await sql`insert into bundles (chain_id, kind, entry_point, executor, nonce, operations, state,
       transaction_hash, cost, created_at, updated_at)
-    select ${CHAIN}, 'operations', ${entryPoint}, '0x', i, ${PER_BUNDLE}, 'included',
+    select ${CHAIN}, 'operations', ${entryPoint}, '0x', i,
+      array(select '0x' || lpad(to_hex(o), 64, '0')
+        from generate_series((i - 1) * ${PER_BUNDLE} + 1, i * ${PER_BUNDLE}) o), 'included',
       '0xff' || lpad(to_hex(i), 62, '0'), 1,
       now() - interval '180 days' * (1 - i::float8 * ${PER_BUNDLE} / ${COUNT}),
       now() - interval '180 days' * (1 - i::float8 * ${PER_BUNDLE} / ${COUNT})

@@ -36,6 +36,7 @@ const hashes = /^(?:digest|hash|user_op_hash|transaction_hash|block_hash|raw)$/
 
 /** Columns about which the catalogue knows less than we do. */
 const known: Readonly<Record<string, string>> = {
+  'bundles.operations': 'Hex[]',
   'events.type': 'EventType',
   'inclusions.reason': 'Hex',
   'keys.scopes': "('bundler' | 'paymaster')[]",

@@ -82,7 +82,7 @@ async function poolOf(
     .selectAll()
     .where('chain_id', '=', BigInt(chainId))
     .where('entry_point', '=', entryPoint)
-    .where(sql<boolean>`state = 'pooled'`)
+    .where(sql<boolean>`is_live and state = 'pooled'`)
     .orderBy('received_at')
     .execute()
   return rows.map(toStored)
@@ -94,6 +94,6 @@ async function clearPool(db: Database, chainId: number): Promise<void> {
     .updateTable('operations')
     .set({ state: 'dropped', reason_code: 'CLEARED', reason: 'the pool was cleared' })
     .where('chain_id', '=', BigInt(chainId))
-    .where(sql<boolean>`state = 'pooled'`)
+    .where(sql<boolean>`is_live and state = 'pooled'`)
     .execute()
 }

@@ -118,7 +118,7 @@ async function acceptedOf(
 ): Promise<readonly Found[]> {
   const { rows } = await sql<Found>`select ${columns} from operations
     where chain_id = ${chainId} and entry_point = any(${entryPoints}::text[])
-      and sender = any(${senders}::text[]) and state in ('pooled', 'bundled')`.execute(db)
+      and sender = any(${senders}::text[]) and is_live`.execute(db)
   return rows
 }
 

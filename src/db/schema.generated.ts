@@ -89,7 +89,8 @@ export type Schema = {
     entry_point: Address | null
     executor: Address
     nonce: bigint
-    operation_count: number
+    operations: Generated<Hex[]>
+    operation_count: Generated<number>
     state: 'signed' | 'included' | 'reverted' | 'abandoned' | 'cancelled'
     transaction_hash: Hex | null
     cost: bigint | null
@@ -311,6 +312,9 @@ export type Schema = {
     bundle_id: bigint | null
     cancel_requested_at: Date | null
     updated_at: Generated<Date>
+    is_live: Generated<boolean>
+    ended_badly_at: Generated<Date | null>
+    failed_at: Generated<Date | null>
   }
   payers: {
     chain_id: bigint

@@ -24,7 +24,7 @@ export async function poolSummary(db: Database, chainId: number): Promise<PoolSu
       percentile_disc(0.1) within group (order by max_priority_fee_per_gas)::float8 as p10,
       percentile_disc(0.5) within group (order by max_priority_fee_per_gas)::float8 as p50,
       percentile_disc(0.9) within group (order by max_priority_fee_per_gas)::float8 as p90
-    from operations where chain_id = ${chainId} and state in ('pooled', 'bundled')`.execute(db)
+    from operations where chain_id = ${chainId} and is_live`.execute(db)
   const { p10 = null, p50 = null, p90 = null, ...counts } = rows[0] ?? {}
   return { pooled: 0n, bundled: 0n, oldestAt: null, ...counts, tips: { p10, p50, p90 } }
 }
@@ -85,9 +85,10 @@ export async function findBundle(
       .where('bundle_id', '=', id)
       .orderBy('created_at')
       .execute(),
-    db.selectFrom('operations').select('hash').where('bundle_id', '=', id).limit(1_000).execute(),
+    sql<{ hash: Hex }>`select o.hash from operations o where o.chain_id = ${chainId}
+      and o.hash = any(${bundle.operations}::text[]) and o.bundle_id = ${id}`.execute(db),
   ])
-  return { bundle, transactions, hashes: operations.map(({ hash }) => hash) }
+  return { bundle, transactions, hashes: operations.rows.map(({ hash }) => hash) }
 }
 
 /** Reputations at a chain's EntryPoints by address; the cursor is `entryPoint:address`. */

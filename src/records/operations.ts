@@ -171,11 +171,12 @@ function placeOf({ chain_id, hash }: Place) {
 /** Conditions by which an index gives the newest of an app in their order, or few at all. */
 function indexedConditions({ state, code, from, until }: OperationFilter) {
   const isLive = state === 'pooled' || state === 'bundled'
+  const endedBadly = state === 'dropped' || state === 'replaced'
   return [
     ...(state === undefined ? [] : [sql`o.state = ${state}`]),
-    // The condition of the index of live operations.
-    ...(isLive ? [sql`o.app_id > '00000000-0000-0000-0000-000000000000'`] : []),
-    ...(code === undefined ? [] : [sql`o.state in ('dropped', 'replaced')`]),
+    // The conditions of indexes.
+    ...(isLive ? [sql`o.is_live and o.app_id > '00000000-0000-0000-0000-000000000000'`] : []),
+    ...(code !== undefined || endedBadly ? [sql`o.ended_badly_at is not null`] : []),
     ...(from === undefined ? [] : [sql`o.received_at >= ${from}`]),
     ...(until === undefined ? [] : [sql`o.received_at < ${until}`]),
   ]
@@ -187,10 +188,10 @@ function ofSuccess(success: boolean) {
 }
 
 const outcomeConditions: Readonly<Record<OutcomeFilter, RawBuilder<unknown>>> = {
-  inFlight: sql`o.state in ('pooled', 'bundled')`,
+  inFlight: sql`o.is_live`,
   included: ofSuccess(true),
   failed: ofSuccess(false),
-  dropped: sql`o.state in ('dropped', 'replaced')`,
+  dropped: sql`o.ended_badly_at is not null`,
 }
 
 function looksIntoOtherTables({ policyId, outcome }: OperationFilter): boolean {
@@ -254,11 +255,11 @@ function ofSender(sender: Address) {
         where (chain_id, entry_point) > (p.chain_id, p.entry_point)
         order by chain_id, entry_point limit 1) i
     ), live_places as (
-      (select chain_id, entry_point from operations where state in ('pooled', 'bundled')
+      (select chain_id, entry_point from operations where is_live
         order by chain_id, entry_point limit 1)
       union all
       select o.chain_id, o.entry_point from live_places p cross join lateral (
-        select chain_id, entry_point from operations where state in ('pooled', 'bundled')
+        select chain_id, entry_point from operations where is_live
           and (chain_id, entry_point) > (p.chain_id, p.entry_point)
         order by chain_id, entry_point limit 1) o
     )
@@ -267,10 +268,10 @@ function ofSender(sender: Address) {
     union
     select o.chain_id, o.hash from live_places p join operations o
       on o.chain_id = p.chain_id and o.entry_point = p.entry_point and o.sender = ${sender}
-        and o.state in ('pooled', 'bundled')
+        and o.is_live
     union
     select chain_id, hash from operations
-      where sender = ${sender} and state in ('dropped', 'replaced')
+      where sender = ${sender} and ended_badly_at is not null
     limit ${MOST_NAMED + 1}`
 }
 

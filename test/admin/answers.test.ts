@@ -454,7 +454,6 @@ describe('every answer is as the OpenAPI document says', () => {
         entry_point: null,
         executor: `0x${'9'.repeat(40)}`,
         nonce: 1n,
-        operation_count: 0,
         state: 'signed',
         transaction_hash: null,
       })

@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Hex } from 'viem'
 import { beforeEach, expect, test } from 'vitest'
 import { rollBack } from '../../src/bundler/outbox/chainBlocks.js'
@@ -162,12 +162,27 @@ test('pages of a list hold each operation of the account once, the newest first'
   expect((await listOperations(database(), { appId }, none)).items).toEqual([])
 })
 
+/** Stores copies of operation `o`, number `n` from 1 on, with other values of some columns: names and values in turn. */
+async function multiply(hash: Hex, count: number, others: RawBuilder<unknown>): Promise<void> {
+  const { rows } = await sql<{ name: string }>`select column_name as name
+    from information_schema.columns
+    where table_name = 'operations' and is_generated = 'NEVER'`.execute(database())
+  const columns = sql.join(rows.map(({ name }) => sql.ref(name)))
+  await sql`insert into operations (${columns}) select ${columns} from (
+      select (jsonb_populate_record(o, jsonb_build_object(${others}))).*
+      from operations o, generate_series(1, ${count}::int) n where o.hash = ${hash}) copies`.execute(
+    database(),
+  )
+}
+
 test('a page that looks into another table for each operation looks at 500, and the next one goes on', async () => {
   const hash = await pool(20, new Date('2026-01-01'))
-  await sql`insert into operations select (jsonb_populate_record(o, jsonb_build_object(
-      'hash', '0x' || lpad(to_hex(1000 + n), 64, '0'), 'nonce', 1000 + n,
-      'received_at', o.received_at + n * interval '1 second'))).*
-    from operations o, generate_series(1, 600) n where o.hash = ${hash}`.execute(database())
+  await multiply(
+    hash,
+    600,
+    sql`'hash', '0x' || lpad(to_hex(1000 + n), 64, '0'), 'nonce', 1000 + n,
+      'received_at', o.received_at + n * interval '1 second'`,
+  )
   await include(20, hash, undefined)
   const until = new Date('2026-01-02')
   const pageFrom = (before: string | undefined) =>
@@ -182,10 +197,12 @@ test('a page that looks into another table for each operation looks at 500, and 
 test("operations are found by the beginning of their hash, on whatever chain, and no stranger's", async () => {
   const seed = await pool(30, new Date('2026-02-01'))
   // As many of one beginning as are too many to name, and the same on another chain.
-  await sql`insert into operations select (jsonb_populate_record(o, jsonb_build_object(
-      'hash', '0xbeef' || lpad(to_hex(n), 60, '0'), 'nonce', 10000 + n, 'chain_id', o.chain_id + n % 2,
-      'received_at', o.received_at + n * interval '1 second'))).*
-    from operations o, generate_series(1, 2100) n where o.hash = ${seed}`.execute(database())
+  await multiply(
+    seed,
+    2_100,
+    sql`'hash', '0xbeef' || lpad(to_hex(n), 60, '0'), 'nonce', 10000 + n, 'chain_id', o.chain_id + n % 2,
+      'received_at', o.received_at + n * interval '1 second'`,
+  )
   const list = async (hash: string, of = appId) => {
     const filter = { appId: of, hash, sender: alice }
     const { items } = await listOperations(database(), filter, { limit: 10, before: undefined })

@@ -48,7 +48,7 @@ async function operation(
           entry_point: entryPoint,
           executor: alice,
           nonce,
-          operation_count: 1,
+          operations: [hash],
           state: state === 'included' ? 'included' : 'signed',
           transaction_hash: state === 'included' ? transactionHash : null,
           created_at: at,

@@ -3,6 +3,7 @@ import type { Address, Hex } from 'viem'
 import { Lru } from '../../base/lru.js'
 import type { Database } from '../../db/database.js'
 import type { Schema } from '../../db/schema.generated.js'
+import { isIn } from '../../mempool/pool/operations.js'
 
 export type BundleKind = Schema['bundles']['kind']
 
@@ -72,8 +73,7 @@ async function bundlesWhere(
           .select(sql<boolean>`bool_or(o.cancel_requested_at is not null)`.as('cancel'))
           .select(sql<bigint>`min(nullif(o.valid_until, 0))`.as('valid_until'))
           .select(sql<bigint>`min(nullif(o.valid_until_block, 0))`.as('valid_until_block'))
-          .whereRef('o.bundle_id', '=', 'b.id')
-          .where(sql<boolean>`o.state = 'bundled'`)
+          .where(isIn)
           .as('inside'),
       (join) => join.onTrue(),
     )

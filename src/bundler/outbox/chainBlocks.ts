@@ -112,7 +112,7 @@ async function returnOperations(
       state = case
         when exists (select 1 from operations other where other.chain_id = o.chain_id
           and other.entry_point = o.entry_point and other.sender = o.sender
-          and other.nonce = o.nonce and other.state in ('pooled', 'bundled')) then 'replaced'
+          and other.nonce = o.nonce and other.is_live) then 'replaced'
         when o.bundle_id is null then 'pooled' else 'bundled' end,
       updated_at = now()
     from inclusions i
@@ -132,7 +132,7 @@ export async function forgetChain(trx: Transaction, chainId: number): Promise<vo
   await sql`update bundles set state = 'abandoned', updated_at = now()
     where chain_id = ${chainId} and state = 'signed'`.execute(trx)
   await sql`update operations set state = 'pooled', bundle_id = null, updated_at = now()
-    where chain_id = ${chainId} and state = 'bundled'`.execute(trx)
+    where chain_id = ${chainId} and is_live and state = 'bundled'`.execute(trx)
   await sql`update operations set state = 'dropped', reason_code = ${CHAIN_RESET}, bundle_id = null,
     reason = 'the chain was reset after this operation was included', updated_at = now()
     where chain_id = ${chainId} and state = 'included'`.execute(trx)

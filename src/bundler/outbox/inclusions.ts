@@ -217,8 +217,8 @@ export async function hashesToSettle(
  */
 export function mayBeIncluded(chainId: number) {
   return sql<boolean>`(exists (select from operations
-      where chain_id = ${chainId} and state in ('pooled', 'bundled'))
+      where chain_id = ${chainId} and is_live)
     or exists (select from operations
       where chain_id = ${chainId} and state = 'dropped'
-        and updated_at > now() - interval '10 minutes'))`
+        and ended_badly_at > now() - interval '10 minutes'))`
 }

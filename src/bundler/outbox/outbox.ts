@@ -5,7 +5,7 @@ import type { Database, Transaction, TransactionExecutor } from '../../db/databa
 import type { DropCode } from '../../db/dropCode.js'
 import { emitOperationEvents } from '../../db/events.js'
 import type { Schema } from '../../db/schema.generated.js'
-import { claimOperations, type Drop } from '../../mempool/pool/operations.js'
+import { claimOperations, type Drop, isIn } from '../../mempool/pool/operations.js'
 import { dropSuccessors } from '../../mempool/pool/successors.js'
 import { type BundleKind, type NewAttempt, rememberRaw } from './bundles.js'
 import { claimSurpluses, releaseSurpluses } from './surpluses.js'
@@ -37,16 +37,16 @@ export async function storeBundle(
   hashes: readonly Hex[],
 ): Promise<bigint | undefined> {
   const { chainId, kind, entryPoint, executor, nonce, gift, relayedFrom = null } = bundle
-  const operationCount = kind === 'operations' ? hashes.length : 0
+  const operations = kind === 'operations' ? hashes : []
   const claim = kind === 'return' ? claimSurpluses : claimOperations
   const id = sql<bigint>`(select id from bundle)`
   rememberRaw(attempt)
   try {
     return await database.transaction().execute(async (trx) => {
       const { rows } = await sql<{ id: bigint; claimed: bigint }>`with bundle as (
-          insert into bundles (chain_id, kind, entry_point, executor, nonce, operation_count, state,
+          insert into bundles (chain_id, kind, entry_point, executor, nonce, operations, state,
             recipient, value, relayed_from)
-          values (${chainId}, ${kind}, ${entryPoint}, ${executor}, ${nonce}, ${operationCount}, 'signed',
+          values (${chainId}, ${kind}, ${entryPoint}, ${executor}, ${nonce}, ${operations}, 'signed',
             ${gift?.recipient ?? null}, ${gift?.value ?? 0n}, ${relayedFrom})
           returning id
         ), attempt as (${insertAttempt(chainId, id, attempt)}),
@@ -211,7 +211,7 @@ async function takeOut(
       attempts = o.attempts + ${failures}::int,
       bundle_id = case when ${isSpent} then o.bundle_id end,
       updated_at = now()
-    where o.bundle_id = any(${bundleIds}::bigint[]) and o.state = 'bundled'
+    from bundles b where b.id = any(${bundleIds}::bigint[]) and ${isIn}
     returning o.hash, o.chain_id, o.state`.execute(trx)
   const dropped = rows.filter(({ state }) => state === 'dropped').map(({ hash }) => hash)
   const [first] = rows

@@ -562,7 +562,8 @@ create table bundles (
   entry_point text, -- null unless the kind is operations
   executor text not null,
   nonce bigint not null,
-  operation_count integer not null, -- the operations that were signed with it
+  operations text[] not null default '{}', -- the hashes of those that were signed with it
+  operation_count integer not null generated always as (cardinality(operations)) stored,
   state text not null
     check (state in ('signed', 'included', 'reverted', 'abandoned', 'cancelled')),
   transaction_hash text,
@@ -662,61 +663,71 @@ create table operations (
   reason text,
   -- The failed bundles with this operation. It is bundled alone after the first.
   attempts integer not null default 0,
-  -- The bundle that it is in; one that was dropped keeps the bundle that failed for it. No foreign key: it would lock
-  -- the bundle for each operation, and a bundle stays as long as operations name it (`startRetention`).
+  -- The bundle that it is in; one that was dropped keeps the bundle that failed for it. It is one of `bundles.operations`
+  -- there. No foreign key: it would lock the bundle for each operation, and a bundle stays as long as operations name it
+  -- (`startRetention`).
   bundle_id bigint,
   cancel_requested_at timestamptz,
   updated_at timestamptz not null default now(),
+  -- Indexes name the three columns below and never `state`, `bundle_id` or `updated_at`. A claim changes none of them, so
+  -- it writes to no index (a heap-only update); an inclusion changes only `is_live`.
+  is_live boolean not null generated always as (state in ('pooled', 'bundled')) stored,
+  -- When it was dropped or replaced.
+  ended_badly_at timestamptz
+    generated always as (case when state in ('dropped', 'replaced') then updated_at end) stored,
+  -- When it was dropped because a bundle with it failed on the chain.
+  failed_at timestamptz
+    generated always as (case when state = 'dropped' and bundle_id is not null then updated_at end) stored,
   primary key (chain_id, hash)
 ) with (fillfactor = 50);
 create unique index operations_slot on operations (chain_id, entry_point, sender, nonce)
-  where state in ('pooled', 'bundled');
+  where is_live;
 -- Bundles choose inside these two indexes: one ranks the operations that pay their whole tip at a
 -- base fee, the other those that pay less of it, and neither reads those that pay too little.
 create index operations_by_tip on operations
   (chain_id, entry_point, max_priority_fee_per_gas desc, received_at,
     (assured_price - max_priority_fee_per_gas))
-  where state = 'pooled';
+  where is_live;
 create index operations_by_price on operations
   (chain_id, entry_point, assured_price desc, received_at,
     (assured_price - max_priority_fee_per_gas))
-  where state = 'pooled';
+  where is_live;
 -- The cheapest of a full pool.
 create index operations_tip on operations (chain_id, max_priority_fee_per_gas, hash)
-  where state = 'pooled';
+  where is_live;
 create index operations_fee on operations (chain_id, max_fee_per_gas, hash)
-  where state = 'pooled';
+  where is_live;
 create index operations_paymaster on operations (chain_id, entry_point, paymaster)
-  where state in ('pooled', 'bundled') and paymaster is not null;
+  where is_live and paymaster is not null;
 -- Authorizations (EIP-7702) of an account, over all EntryPoints.
 create index operations_delegating on operations (chain_id, sender)
-  where state in ('pooled', 'bundled') and operation ? 'authorization';
+  where is_live and operation ? 'authorization';
 create index operations_factory on operations (chain_id, entry_point, factory)
-  where state in ('pooled', 'bundled') and factory is not null;
+  where is_live and factory is not null;
 -- While the table is new the planner takes any index that fits at all, and read this one whole for
 -- each sender. The condition on the app makes it fit only a statement that repeats it.
 create index operations_app on operations (app_id, chain_id)
-  where state in ('pooled', 'bundled') and app_id > '00000000-0000-0000-0000-000000000000';
-create index operations_bundle on operations (bundle_id) where bundle_id is not null;
+  where is_live and app_id > '00000000-0000-0000-0000-000000000000';
 -- Those that end by time, by block, by age.
 create index operations_expiry on operations (chain_id, valid_until)
-  where state = 'pooled' and valid_until > 0;
+  where is_live and valid_until > 0;
 create index operations_last_block on operations (chain_id, valid_until_block)
-  where state = 'pooled' and valid_until_block > 0;
-create index operations_age on operations (chain_id, received_at) where state = 'pooled';
+  where is_live and valid_until_block > 0;
+create index operations_age on operations (chain_id, received_at) where is_live;
 -- Operations that were just dropped may still be included.
-create index operations_dropped on operations (chain_id, updated_at) where state = 'dropped';
+create index operations_dropped on operations (chain_id, ended_badly_at)
+  where ended_badly_at is not null;
 -- Senders and apps are judged by their operations that made a bundle fail on the chain.
-create index operations_reverted_sender on operations (chain_id, sender, updated_at)
-  where state = 'dropped' and bundle_id is not null;
-create index operations_reverted_app on operations (chain_id, app_id, updated_at)
-  where state = 'dropped' and bundle_id is not null;
+create index operations_failed_sender on operations (chain_id, sender, failed_at)
+  where failed_at is not null;
+create index operations_failed_app on operations (chain_id, app_id, failed_at)
+  where failed_at is not null;
 -- Lists. An operation that is pooled, bundled and included costs the two partial ones nothing.
 create index operations_app_received on operations (app_id, received_at, hash);
 create index operations_ended_badly on operations (app_id, received_at, hash)
-  where state in ('dropped', 'replaced');
+  where ended_badly_at is not null;
 create index operations_ended_badly_sender on operations (sender, chain_id, hash)
-  where state in ('dropped', 'replaced');
+  where ended_badly_at is not null;
 
 -- Upper bounds of counts of live operations, and of the wei that they may cost their paymaster:
 -- never less than what the live operations of a scope add up to.

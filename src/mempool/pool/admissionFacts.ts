@@ -65,7 +65,7 @@ export async function readFacts(
     select known.state as known,
       (select count(*) from operations o where o.chain_id = ${chainId}
         and o.entry_point = c.entry_point and o.sender = c.sender
-        and o.state in ('pooled', 'bundled')) as of_sender,
+        and o.is_live) as of_sender,
       ${bound(sql`${scopeNames.pool}`)} as pool,
       ${bound(sql`c.app_scope`)} as app,
       ${bound(sql`c.paymaster_scope`)} as paymaster,
@@ -79,7 +79,7 @@ export async function readFacts(
       and o.hash = c.hash limit 1) known on true
     left join lateral (select * from operations o where o.chain_id = ${chainId}
       and o.entry_point = c.entry_point and o.sender = c.sender and o.nonce = c.nonce
-      and o.state in ('pooled', 'bundled') limit 1) slot on true
+      and o.is_live limit 1) slot on true
     order by c.place`.execute(trx)
   return rows.map((row) => ({
     known: row.known ?? undefined,
@@ -144,7 +144,7 @@ export async function holdCheapest(
   count: number,
 ): Promise<PooledOperation[]> {
   const lowest = (fee: 'max_fee_per_gas' | 'max_priority_fee_per_gas') =>
-    sql`(select hash from operations where chain_id = ${chainId} and state = 'pooled'
+    sql`(select hash from operations where chain_id = ${chainId} and is_live and state = 'pooled'
       order by ${sql.ref(fee)}, hash limit ${count})`
   const cheapest = await holdOperations(
     trx,
@@ -177,7 +177,7 @@ async function holdOperations(
     max_priority_fee_per_gas: bigint
   }>`select hash, entry_point, sender, nonce, app_id, paymaster, prefund, max_fee_per_gas,
       max_priority_fee_per_gas
-    from operations o where o.state = 'pooled' and ${condition}
+    from operations o where o.is_live and o.state = 'pooled' and ${condition}
     for update skip locked`.execute(trx)
   return rows.map((row) => ({
     hash: row.hash,

@@ -16,7 +16,7 @@ export const scopeNames = {
 /** The number of live operations of the chain. */
 export async function countPool(trx: Transaction, chainId: number): Promise<bigint> {
   const { rows } = await sql<{ count: bigint }>`select count(*) as count from operations
-    where chain_id = ${chainId} and state in ('pooled', 'bundled')`.execute(trx)
+    where chain_id = ${chainId} and is_live`.execute(trx)
   return rows[0]!.count
 }
 
@@ -24,7 +24,7 @@ export async function countPool(trx: Transaction, chainId: number): Promise<bigi
 export async function countApp(trx: Transaction, chainId: number, appId: string): Promise<bigint> {
   // The last condition is that of the index; every id is above it.
   const { rows } = await sql<{ count: bigint }>`select count(*) as count from operations
-    where chain_id = ${chainId} and app_id = ${appId} and state in ('pooled', 'bundled')
+    where chain_id = ${chainId} and app_id = ${appId} and is_live
       and app_id > '00000000-0000-0000-0000-000000000000'`.execute(trx)
   return rows[0]!.count
 }
@@ -38,7 +38,7 @@ export async function sumPaymaster(
 ): Promise<bigint> {
   const { rows } = await sql<{ sum: bigint }>`select coalesce(sum(prefund), 0) as sum
     from operations where chain_id = ${chainId} and entry_point = ${entryPoint}
-    and paymaster = ${paymaster} and state in ('pooled', 'bundled')`.execute(trx)
+    and paymaster = ${paymaster} and is_live`.execute(trx)
   return rows[0]!.sum
 }
 
@@ -62,7 +62,7 @@ export async function poolSizes(
   const rows = await db
     .selectFrom('operations')
     .select(({ fn }) => ['chain_id', 'state', fn.countAll<bigint>().as('count')])
-    .where(sql<boolean>`state in ('pooled', 'bundled')`)
+    .where(sql<boolean>`is_live`)
     .groupBy(['chain_id', 'state'])
     .execute()
   return rows.map(({ chain_id, state, count }) => ({

@@ -91,16 +91,20 @@ export async function isPending(db: Database, chainId: number, hash: Hex): Promi
   return row?.state === 'pooled' || row?.state === 'bundled'
 }
 
+/** Whether operation `o` is in bundle `b`, which is not settled. */
+export const isIn = sql<boolean>`o.chain_id = b.chain_id and o.hash = any(b.operations)
+  and o.bundle_id = b.id and o.state = 'bundled'`
+
 /** The operations of a bundle that are still in it. */
 export async function operationsInBundle(
   db: Database,
   bundleId: bigint,
 ): Promise<StoredOperation[]> {
   const rows = await db
-    .selectFrom('operations')
-    .selectAll()
-    .where('bundle_id', '=', bundleId)
-    .where(sql<boolean>`state = 'bundled'`)
+    .selectFrom('bundles as b')
+    .innerJoin('operations as o', (join) => join.on(isIn))
+    .selectAll('o')
+    .where('b.id', '=', bundleId)
     .execute()
   return rows.map(toStored)
 }
@@ -117,8 +121,7 @@ export async function sendersInFlight(
   if (senders.length === 0) return new Map()
   const { rows } = await sql<{ sender: Address; delegates: boolean }>`
     select o.sender, bool_or(o.operation ? 'authorization') as delegates
-    from bundles b join operations o
-      on o.chain_id = b.chain_id and o.bundle_id = b.id and o.state = 'bundled'
+    from bundles b join operations o on ${isIn}
     where b.chain_id = ${chainId} and b.state = 'signed' and o.sender = any(${senders}::text[])
     group by o.sender`.execute(db)
   return new Map(rows.map(({ sender, delegates }) => [sender, delegates]))
@@ -135,7 +138,7 @@ export async function delegatingOperations(
   const { rows } = await sql<{ hash: Hex; operation: unknown }>`
     select hash, operation from operations
     where chain_id = ${chainId} and sender = any(${senders}::text[])
-      and state in ('pooled', 'bundled') and operation ? 'authorization'`.execute(db)
+      and is_live and operation ? 'authorization'`.execute(db)
   return new Map(rows.map(({ hash, operation }) => [hash, storedOperation(operation)]))
 }
 
@@ -183,7 +186,7 @@ function expiry(chainId: number, last: LastBlock, maxAge: number) {
   const isLate = sql`valid_until > 0 and valid_until < ${last.timestamp}::bigint`
   const isLateBlock = sql`valid_until_block > 0 and valid_until_block < ${last.number}::bigint`
   const hasEnded = sql`(${isLate} or ${isLateBlock})`
-  const isExpired = sql`chain_id = ${chainId} and state = 'pooled'
+  const isExpired = sql`chain_id = ${chainId} and is_live and state = 'pooled'
     and (${hasEnded} or received_at < now() - make_interval(secs => ${maxAge}::float8))`
   return { isLate, isLateBlock, hasEnded, isExpired }
 }

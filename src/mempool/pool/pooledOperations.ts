@@ -90,7 +90,8 @@ export async function pooledEntryPoints(
   const { rows } = await sql<{ readonly address: Address }>`
     select e.address from unnest(${entryPoints}::text[]) as e (address)
     where exists (select from operations o
-      where o.chain_id = ${chainId} and o.entry_point = e.address and o.state = 'pooled')`.execute(
+      where o.chain_id = ${chainId} and o.entry_point = e.address
+        and o.is_live and o.state = 'pooled')`.execute(
     db,
   )
   return new Set(rows.map(({ address }) => address))
@@ -115,13 +116,13 @@ function readyOperations(db: Database, { chainId, entryPoint, without }: PoolQue
       .select(rankedColumns.map((column) => `o.${column}` as const))
       .where('o.chain_id', '=', BigInt(chainId))
       .where('o.entry_point', '=', entryPoint)
-      .where(sql<boolean>`o.state = 'pooled'`)
+      .where(sql<boolean>`o.is_live and o.state = 'pooled'`)
       .where(sql<boolean>`o.hash <> all(${[...without]}::text[])`)
       // Not as a join, which the server may begin with all operations of the EntryPoint for each one.
       .where(
         sql<boolean>`(select 1 from operations other
         where other.chain_id = o.chain_id and other.entry_point = o.entry_point
-          and other.sender = o.sender and other.state in ('pooled', 'bundled')
+          and other.sender = o.sender and other.is_live
           and (other.state = 'bundled' or (other.nonce < o.nonce
             and div(other.nonce, ${nonceKeyUnit}) = div(o.nonce, ${nonceKeyUnit})))
         limit 1) is null`,

@@ -54,6 +54,9 @@ type OtherColumn =
   | 'cancel_requested_at'
   | 'received_at'
   | 'updated_at'
+  | 'is_live'
+  | 'ended_badly_at'
+  | 'failed_at'
 
 type Given<Value> = null extends Value
   ? Exclude<Value, null> | undefined

@@ -25,7 +25,7 @@ const HARMLESS_SEEN = 110
 
 /** The live operations in which entity `e` has this role. */
 function operationsAs(role: 'sender' | 'paymaster' | 'factory') {
-  return sql`operations o where o.state in ('pooled', 'bundled') and o.chain_id = e.chain_id
+  return sql`operations o where o.is_live and o.chain_id = e.chain_id
     and o.entry_point = e.entry_point and o.${sql.ref(role)} = e.address`
 }
 

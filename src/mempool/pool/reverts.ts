@@ -69,7 +69,7 @@ export async function readReverts(
       case when a.count = 0 then 0 else (select count(*) from operations o
         where o.chain_id = ${chainId} and o.app_id = e.app_id
           and o.app_id > '00000000-0000-0000-0000-000000000000'
-          and o.state in ('pooled', 'bundled')
+          and o.is_live
           and not exists (select from inclusions i where i.chain_id = o.chain_id
             and i.entry_point = o.entry_point and i.sender = o.sender)) end as pending
     from unnest(${subjects.map(({ op }) => op.sender)}::text[],
@@ -79,15 +79,13 @@ export async function readReverts(
       with ordinality as e(sender, entry_point, paymaster, app_id, place)
     cross join lateral (select count(*) as count,
         extract(epoch from now() - max(at))::float8 as age
-      from (select o.updated_at as at from operations o
+      from (select o.failed_at as at from operations o
         where o.chain_id = ${chainId} and o.sender = e.sender
-          and o.state = 'dropped' and o.bundle_id is not null
-          and o.updated_at > now() - interval '1 day' and o.reason_code !~ '^AA[35]'
+          and o.failed_at > now() - interval '1 day' and o.reason_code !~ '^AA[35]'
         union all select u.uncovered_at from uncovered u where u.sender = e.sender) as failed) as s
     cross join lateral (select
         (select count(*) from operations o where o.chain_id = ${chainId} and o.app_id = e.app_id
-          and o.state = 'dropped' and o.bundle_id is not null
-          and o.updated_at > now() - interval '1 hour')
+          and o.failed_at > now() - interval '1 hour')
         + (select count(*) from uncovered u where u.app_id = e.app_id
           and u.uncovered_at > now() - interval '1 hour') as count) as a
     left join lateral (select count(distinct u.sender) as count,

@@ -31,11 +31,11 @@ export async function dropSuccessors(
     from operations p
     where p.chain_id = ${chainId} and p.hash = any(${hashes}::text[]) and p.state = 'dropped'
       and s.chain_id = p.chain_id and s.entry_point = p.entry_point and s.sender = p.sender
-      and s.state = 'pooled' and s.nonce > p.nonce
+      and s.is_live and s.state = 'pooled' and s.nonce > p.nonce
       and div(s.nonce, ${nonceKeyUnit}) = div(p.nonce, ${nonceKeyUnit})
       and not exists (select 1 from operations again where again.chain_id = p.chain_id
         and again.entry_point = p.entry_point and again.sender = p.sender
-        and again.nonce = p.nonce and again.state in ('pooled', 'bundled'))
+        and again.nonce = p.nonce and again.is_live)
     returning s.hash`.execute(trx)
   return rows.map(({ hash }) => hash)
 }
@@ -62,7 +62,7 @@ export async function pendingOfSender(
     .where('chain_id', '=', BigInt(chainId))
     .where('entry_point', '=', entryPoint)
     .where('sender', '=', sender)
-    .where(sql<boolean>`state in ('pooled', 'bundled')`)
+    .where(sql<boolean>`is_live`)
     .orderBy('nonce')
     .execute()
 }

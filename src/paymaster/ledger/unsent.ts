@@ -61,7 +61,7 @@ export function unsentParts(payer: Payer, { senders, apps, timestamp }: UnsentQu
     and r.paymaster = ${paymaster} and r.state = 'open' and r.valid_until >= ${BigInt(timestamp)}
     and not exists (select from operations o where o.chain_id = r.chain_id
       and o.entry_point = r.entry_point and o.sender = r.sender and o.nonce = r.nonce
-      and o.state in ('pooled', 'bundled'))`
+      and o.is_live)`
   return sql`(
       select coalesce(jsonb_agg(jsonb_build_object('sender', s.sender,
         'known', ${isKnown(payer, sql`s.sender`)},
