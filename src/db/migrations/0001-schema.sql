@@ -683,20 +683,18 @@ create table operations (
 create unique index operations_slot on operations (chain_id, entry_point, sender, nonce)
   where is_live;
 -- Bundles choose inside these two indexes: one ranks the operations that pay their whole tip at a
--- base fee, the other those that pay less of it, and neither reads those that pay too little.
+-- base fee, the other those that pay less of it, and neither reads those that pay too little. Their
+-- ends are the cheapest operations of a full pool. While the table has no statistics the planner takes any index
+-- that fits at all, and would read a whole one for each sender: the second conditions of the indexes by price, age and
+-- app hold for every row, and make the index fit only a statement that repeats them.
 create index operations_by_tip on operations
   (chain_id, entry_point, max_priority_fee_per_gas desc, received_at,
     (assured_price - max_priority_fee_per_gas))
-  where is_live;
+  where is_live and assured_price >= 0;
 create index operations_by_price on operations
   (chain_id, entry_point, assured_price desc, received_at,
     (assured_price - max_priority_fee_per_gas))
-  where is_live;
--- The cheapest of a full pool.
-create index operations_tip on operations (chain_id, max_priority_fee_per_gas, hash)
-  where is_live;
-create index operations_fee on operations (chain_id, max_fee_per_gas, hash)
-  where is_live;
+  where is_live and assured_price >= 0;
 create index operations_paymaster on operations (chain_id, entry_point, paymaster)
   where is_live and paymaster is not null;
 -- Authorizations (EIP-7702) of an account, over all EntryPoints.
@@ -704,8 +702,6 @@ create index operations_delegating on operations (chain_id, sender)
   where is_live and operation ? 'authorization';
 create index operations_factory on operations (chain_id, entry_point, factory)
   where is_live and factory is not null;
--- While the table is new the planner takes any index that fits at all, and read this one whole for
--- each sender. The condition on the app makes it fit only a statement that repeats it.
 create index operations_app on operations (app_id, chain_id)
   where is_live and app_id > '00000000-0000-0000-0000-000000000000';
 -- Those that end by time, by block, by age.
@@ -713,7 +709,8 @@ create index operations_expiry on operations (chain_id, valid_until)
   where is_live and valid_until > 0;
 create index operations_last_block on operations (chain_id, valid_until_block)
   where is_live and valid_until_block > 0;
-create index operations_age on operations (chain_id, received_at) where is_live;
+create index operations_age on operations (chain_id, received_at)
+  where is_live and received_at > '-infinity';
 -- Operations that were just dropped may still be included.
 create index operations_dropped on operations (chain_id, ended_badly_at)
   where ended_badly_at is not null;
@@ -723,7 +720,7 @@ create index operations_failed_sender on operations (chain_id, sender, failed_at
 create index operations_failed_app on operations (chain_id, app_id, failed_at)
   where failed_at is not null;
 -- Lists. An operation that is pooled, bundled and included costs the two partial ones nothing.
-create index operations_app_received on operations (app_id, received_at, hash);
+create index operations_app_received on operations (app_id, received_at);
 create index operations_ended_badly on operations (app_id, received_at, hash)
   where ended_badly_at is not null;
 create index operations_ended_badly_sender on operations (sender, chain_id, hash)

@@ -133,37 +133,52 @@ export async function holdPooled(
 }
 
 /**
- * Locks, as `holdPooled` does, the candidates for eviction: the `count` operations with the lowest
- * priority fee and the `count` with the lowest maximum fee, among which are those that pay the bundler
- * least at any base fee; and all operations that wait behind them (same account and nonce key, higher
- * nonce).
+ * Locks, as `holdPooled` does, the candidates for eviction: at each EntryPoint the `count` operations with the
+ * lowest priority fee and the `count` with the lowest assured price, among which are those that bundles take
+ * last at any base fee, the newest of equals; and all operations that wait behind them (same account and
+ * nonce key, higher nonce).
  */
 export async function holdCheapest(
   trx: Transaction,
   chainId: number,
   count: number,
 ): Promise<PooledOperation[]> {
-  const lowest = (fee: 'max_fee_per_gas' | 'max_priority_fee_per_gas') =>
-    sql`(select hash from operations where chain_id = ${chainId} and is_live and state = 'pooled'
-      order by ${sql.ref(fee)}, hash limit ${count})`
+  const ofEntryPoint = (condition: ReturnType<typeof sql>) =>
+    sql`from operations where chain_id = ${chainId} and is_live and entry_point ${condition}`
+  // The indexes by which bundles choose, read from their ends; `>= 0` is their condition.
+  const lowest = (price: 'assured_price' | 'max_priority_fee_per_gas') =>
+    sql`select last.hash from entry_points e cross join lateral (
+      select hash ${ofEntryPoint(sql`= e.entry_point`)} and state = 'pooled' and assured_price >= 0
+      order by ${sql.ref(price)}, received_at desc limit ${count}) last`
   const cheapest = await holdOperations(
     trx,
-    sql`o.chain_id = ${chainId} and o.hash in
-      (${lowest('max_fee_per_gas')} union ${lowest('max_priority_fee_per_gas')})`,
+    chainId,
+    sql`with recursive entry_points as (
+        (select entry_point ${ofEntryPoint(sql`> ''`)} order by entry_point limit 1)
+        union all
+        select next.entry_point from entry_points e cross join lateral (
+          select entry_point ${ofEntryPoint(sql`> e.entry_point`)} order by entry_point limit 1) next
+      ) ${lowest('assured_price')} union ${lowest('max_priority_fee_per_gas')}`,
   )
+  // Each by the index of slots: `offset` keeps the server from joining all operations of the pool.
   const successors = await holdOperations(
     trx,
-    sql`o.chain_id = ${chainId} and exists (select 1 from operations p
-      where p.chain_id = ${chainId} and p.hash = any(${cheapest.map(({ hash }) => hash)}::text[])
-        and p.entry_point = o.entry_point and p.sender = o.sender and p.nonce < o.nonce
-        and div(p.nonce, ${nonceKeyUnit}) = div(o.nonce, ${nonceKeyUnit}))`,
+    chainId,
+    sql`select s.hash from unnest(${cheapest.map(({ entryPoint }) => entryPoint)}::text[],
+        ${cheapest.map(({ sender }) => sender)}::text[],
+        ${cheapest.map(({ nonce }) => nonce)}::numeric[]) as p (entry_point, sender, nonce)
+      cross join lateral (
+        select hash ${ofEntryPoint(sql`= p.entry_point`)} and sender = p.sender and nonce > p.nonce
+          and div(nonce, ${nonceKeyUnit}) = div(p.nonce, ${nonceKeyUnit}) offset 0) s`,
   )
   return [...new Map([...cheapest, ...successors].map((each) => [each.hash, each])).values()]
 }
 
+/** Locks those of the operations with these hashes, a query, that are pooled. */
 async function holdOperations(
   trx: Transaction,
-  condition: ReturnType<typeof sql>,
+  chainId: number,
+  hashes: ReturnType<typeof sql>,
 ): Promise<PooledOperation[]> {
   const { rows } = await sql<{
     hash: Hex
@@ -177,7 +192,7 @@ async function holdOperations(
     max_priority_fee_per_gas: bigint
   }>`select hash, entry_point, sender, nonce, app_id, paymaster, prefund, max_fee_per_gas,
       max_priority_fee_per_gas
-    from operations o where o.is_live and o.state = 'pooled' and ${condition}
+    from operations where chain_id = ${chainId} and hash = any(array(${hashes})) and state = 'pooled'
     for update skip locked`.execute(trx)
   return rows.map((row) => ({
     hash: row.hash,

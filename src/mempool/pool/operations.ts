@@ -193,7 +193,17 @@ function expiry(chainId: number, last: LastBlock, maxAge: number) {
 
 /** Is there an operation that `dropExpired` drops? */
 export function expiresPooled(chainId: number, last: LastBlock, maxAge: number) {
-  return sql<boolean>`exists (select from operations where ${expiry(chainId, last, maxAge).isExpired})`
+  // The first of each index, and not whether there is one: for that the server may read the whole pool.
+  const first = (
+    column: string,
+    isIndexed: string,
+  ) => sql`(select ${sql.ref(column)} from operations
+    where chain_id = ${chainId} and is_live and ${sql.raw(isIndexed)} and state <> 'bundled'
+    order by ${sql.ref(column)} limit 1)`
+  return sql<boolean>`(${first('valid_until', 'valid_until > 0')} < ${last.timestamp}::bigint is true
+    or ${first('valid_until_block', 'valid_until_block > 0')} < ${last.number}::bigint is true
+    or ${first('received_at', "received_at > '-infinity'")}
+      < now() - make_interval(secs => ${maxAge}::float8) is true)`
 }
 
 /**
@@ -207,8 +217,9 @@ export async function dropExpired(
   maxAge: number,
 ): Promise<Hex[]> {
   const { isLate, isLateBlock, hasEnded, isExpired } = expiry(chainId, last, maxAge)
-  const { rows: found } = await sql`select from operations where ${isExpired} limit 1`.execute(db)
-  if (found.length === 0) return []
+  const { rows: found } = await sql<{ expires: boolean }>`
+    select ${expiresPooled(chainId, last, maxAge)} as expires`.execute(db)
+  if (!found[0]!.expires) return []
   return inTransaction(db, async (trx) => {
     const { rows } = await sql<{ hash: Hex }>`
       update operations set state = 'dropped', updated_at = now(),

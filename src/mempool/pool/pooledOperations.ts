@@ -91,9 +91,7 @@ export async function pooledEntryPoints(
     select e.address from unnest(${entryPoints}::text[]) as e (address)
     where exists (select from operations o
       where o.chain_id = ${chainId} and o.entry_point = e.address
-        and o.is_live and o.state = 'pooled')`.execute(
-    db,
-  )
+        and o.is_live and o.state = 'pooled')`.execute(db)
   return new Set(rows.map(({ address }) => address))
 }
 
@@ -116,7 +114,9 @@ function readyOperations(db: Database, { chainId, entryPoint, without }: PoolQue
       .select(rankedColumns.map((column) => `o.${column}` as const))
       .where('o.chain_id', '=', BigInt(chainId))
       .where('o.entry_point', '=', entryPoint)
-      .where(sql<boolean>`o.is_live and o.state = 'pooled'`)
+      // The condition of the indexes. Not `state = 'pooled'`: while the server has no statistics, it would expect few
+      // rows and sort them all.
+      .where(sql<boolean>`o.is_live and o.assured_price >= 0 and o.state <> 'bundled'`)
       .where(sql<boolean>`o.hash <> all(${[...without]}::text[])`)
       // Not as a join, which the server may begin with all operations of the EntryPoint for each one.
       .where(
