@@ -41,25 +41,32 @@ export type SponsorshipCandidate = {
   /** wei per gas, the fast fees of the chain */
   readonly fast: Fees
   readonly head: Head
+  /** Whether the node was asked for that head now. */
+  readonly isNewest: boolean
+  readonly asksWebhooks: boolean
   /** Unix seconds by our clock, when the request came */
   readonly at: number
 }
 
+/** The head to decide at: one that is known, unless it is old, or the one that the node has now. */
+export type HeadChoice = 'known' | 'newest'
+
+/** Polls without an answer after which the known head is old. */
+const MISSED_POLLS = 2
+
 /**
- * Applies the cheap rules. Throws InvalidParamsError for a duration that the operator does not
- * allow.
+ * Applies the cheap rules. Webhooks are asked once for a request, so always at the newest head. Throws
+ * InvalidParamsError for a duration that the operator does not allow.
  */
 export async function checkRequest(
   parts: SponsorParts,
   request: SponsorshipRequest,
+  choice: HeadChoice,
 ): Promise<SponsorshipCandidate | RefusedSponsorship> {
-  const { terms, definition } = parts
+  const { terms, definition, heads } = parts
   const { appId, entryPoint } = request
   const duration = durationOf(request.expiryDuration, terms)
   const at = unixNow()
-  const refreshing = parts.heads.refresh()
-  // An early refusal does not wait for it.
-  refreshing.catch(() => undefined)
   const { sender, factory } = request.draft
   const [{ payer, refusal }, policies, { fast }, code] = await Promise.all([
     parts.payers.findPayer(appId, entryPoint),
@@ -86,12 +93,32 @@ export async function checkRequest(
 
   // The estimate that follows need not wait for the node once more, unless there is a new head.
   const foreseen = { ...draft, paymaster: tank?.address }
-  const [head] = await Promise.all([refreshing, parts.foresee(entryPoint, foreseen, 'execution')])
+  const asksWebhooks = request.webhookData !== undefined || requiresWebhook(remaining)
+  const isOld = heads.age() > MISSED_POLLS * definition.pollInterval
+  const isNewest = choice === 'newest' || asksWebhooks || isOld
+  const [head] = await Promise.all([
+    isNewest ? heads.refresh() : heads.current(),
+    parts.foresee(entryPoint, foreseen, 'execution'),
+  ])
   const time = Math.max(head.timestamp, at)
   const lasting = durationUnderRules(duration, time, terms)
   const proposal = propose(request, draft, tank?.address, { time, duration: lasting, terms })
   if ('refusal' in proposal) return { kind: 'refused', calls: [], verdicts, ...proposal }
-  return { kind: 'candidate', payer, draft, ...proposal, remaining, verdicts, fast, head, at }
+  const decidedAt = { fast, head, isNewest, at }
+  return {
+    kind: 'candidate',
+    payer,
+    draft,
+    ...proposal,
+    remaining,
+    verdicts,
+    ...decidedAt,
+    asksWebhooks,
+  }
+}
+
+function requiresWebhook({ ofAccount, ofApp = [] }: RemainingPolicies): boolean {
+  return [...ofAccount, ...ofApp].some(({ terms }) => terms.webhookMode === 'always')
 }
 
 const noFees: Fees = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n }

@@ -15,7 +15,7 @@ import { type NativePrice, recentPrice } from '../policy/price.js'
 import { complete } from '../sponsoredDraft.js'
 import type { SponsorshipRequest } from '../sponsorship.js'
 import { availableTo, claimCredit } from '../tank/payer.js'
-import { checkRequest, type SponsorshipCandidate } from './checkRequest.js'
+import { checkRequest, type HeadChoice, type SponsorshipCandidate } from './checkRequest.js'
 import { checkCommittedGas, committedLimits } from './commitment.js'
 import type { EvaluatedSponsorship } from './evaluatedSponsorship.js'
 import type { SponsorParts } from './sponsorContext.js'
@@ -38,22 +38,23 @@ export async function evaluateSponsorship(
   parts: SponsorParts,
   request: SponsorshipRequest,
   ask: AskWebhooks,
+  choice: HeadChoice,
 ): Promise<EvaluatedSponsorship> {
-  const candidate = await checkRequest(parts, request)
+  const candidate = await checkRequest(parts, request, choice)
   if (candidate.kind === 'refused') return candidate
   const { verdicts, remaining, head, payer, range } = candidate
+  const known = candidate.isNewest ? undefined : head
 
-  const needsWebhooks = request.webhookData !== undefined || requiresWebhook(remaining)
   const measuring = measure(parts, candidate, request)
   const bounding = measuring.then((each) => boundGas(parts, candidate, request, each))
   const costing = bounding.then(maxCostOf, () => undefined)
   const [measured, answered] = await Promise.allSettled([
     measuring,
-    needsWebhooks ? askAbout(parts, candidate, costing, ask) : notAsked,
+    candidate.asksWebhooks ? askAbout(parts, candidate, costing, ask) : notAsked,
   ])
   if (answered.status === 'rejected') throw answered.reason
   const { approval, webhooksAsked } = answered.value
-  const answers = { calls: approval.calls, verdicts }
+  const answers = { calls: approval.calls, verdicts, known }
   if (measured.status === 'rejected') return { kind: 'failed', error: measured.reason, ...answers }
   const denial = checkApproval(approval)
   if (denial !== undefined) return { kind: 'refused', refusal: denial, ...answers }
@@ -74,7 +75,7 @@ export async function evaluateSponsorship(
     webhooksAsked,
   })
   const allAnswers = {
-    calls: approval.calls,
+    ...answers,
     verdicts: [...verdicts.filter(({ refusal }) => refusal), ...cost.verdicts],
   }
   if (cost.passed === undefined) {
@@ -195,8 +196,4 @@ function hasUsdBudget({ ofAccount, ofApp = [] }: RemainingPolicies): boolean {
   return [...ofAccount, ...ofApp].some(({ terms }) =>
     terms.budgets.some(({ unit }) => unit === 'usd'),
   )
-}
-
-function requiresWebhook({ ofAccount, ofApp = [] }: RemainingPolicies): boolean {
-  return [...ofAccount, ...ofApp].some(({ terms }) => terms.webhookMode === 'always')
 }

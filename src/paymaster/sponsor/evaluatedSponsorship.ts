@@ -1,5 +1,6 @@
 import type { Address } from 'viem'
 import type { Refusal } from '../../base/errors/catalogue.js'
+import type { Head } from '../../chain/head.js'
 import type { Fees } from '../../erc4337/fees.js'
 import type { Operation } from '../../erc4337/operation.js'
 import type { TimeRange } from '../../erc4337/validationData.js'
@@ -13,6 +14,8 @@ import type { SponsorshipPayer } from '../tank/payer.js'
 type SponsorshipAnswers = {
   readonly calls: readonly WebhookCall[]
   readonly verdicts: readonly PolicyAnswer[]
+  /** The head that it was decided at, where the node was not asked for a newer one. */
+  readonly known?: Head | undefined
 }
 
 /** A sponsorship that only the ledger can still refuse, with what is to be signed and reserved. */

@@ -21,10 +21,10 @@ export type SponsorContext = {
   readonly database: Database
   readonly masterKey: Buffer
   readonly node: NodeClient
-  readonly heads: Pick<HeadFollower, 'refresh'>
+  readonly heads: Pick<HeadFollower, 'current' | 'age' | 'refresh'>
   readonly definition: Pick<
     ChainDefinition,
-    'chainId' | 'maxVerificationGas' | 'maxBundleGas' | 'nativeCoin'
+    'chainId' | 'maxVerificationGas' | 'maxBundleGas' | 'nativeCoin' | 'pollInterval'
   >
   readonly terms: SponsorshipTerms
   readonly approver: Approver

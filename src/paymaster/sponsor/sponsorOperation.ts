@@ -18,7 +18,8 @@ import { complete, withPaymaster } from '../sponsoredDraft.js'
 import type { SponsorshipDecision, SponsorshipRequest, SponsorshipResult } from '../sponsorship.js'
 import { SIGNER_PURPOSE } from '../tank/signForTank.js'
 import { type DecisionSubject, type Reasons, toCallRows, toDecisionRow } from './decisionRow.js'
-import type { Sponsorable } from './evaluatedSponsorship.js'
+import type { EvaluatedSponsorship, Sponsorable } from './evaluatedSponsorship.js'
+import type { HeadChoice } from './checkRequest.js'
 import { type AskWebhooks, evaluateSponsorship, priceAt } from './evaluateSponsorship.js'
 import { reservationFor, reservationRefusal } from './reservationFor.js'
 import { signSponsorship } from './signSponsorship.js'
@@ -26,8 +27,9 @@ import type { SponsorParts } from './sponsorContext.js'
 import { givenLimits } from './sponsoredLimits.js'
 
 /**
- * Decides about a sponsorship; when it is granted, signs it and reserves its cost
- * (`Sponsor.sponsor`).
+ * Decides about a sponsorship; when it is granted, signs it and reserves its cost (`Sponsor.sponsor`). It is
+ * decided at the head that is known, so that it waits for no node. One that is refused there is decided once
+ * more at the newest head, where that is another one: the tank may just have been topped up.
  */
 export async function sponsorOperation(
   parts: SponsorParts,
@@ -41,11 +43,24 @@ export async function sponsorOperation(
 
   // Begun now: a look at its sources takes a while.
   const pricing = priceAt(parts, unixNow())
-  const evaluated = await evaluateSponsorship(
-    parts,
-    request,
-    webhookQuestion(parts, request, decisionId),
-  )
+  const ask = webhookQuestion(parts, request, decisionId)
+  const decide = async (choice: HeadChoice): Promise<Decided> => {
+    const evaluated = await evaluateSponsorship(parts, request, ask, choice)
+    if (evaluated.kind !== 'sponsorable') return { evaluated, reservation: undefined }
+    const signed = sign(parts, evaluated, entryPoint)
+    faultPoint('sponsorship:signed')
+    const nativePrice = (await pricing)?.microUsd
+    const reasonsOf = (reserved: Reserved) => ({
+      ...ledgerReasons(evaluated, reserved),
+      nativePrice,
+    })
+    const signing = { subject, evaluated, signed, reasonsOf }
+    const reservation = { ...signing, ...(await reserveSigned(parts, request, signing)) }
+    return { evaluated, reservation }
+  }
+  const first = await decide('known')
+  const decided = (await mayBeOutdated(parts, first)) ? await decide('newest') : first
+  const { evaluated, reservation } = decided
   const { calls, verdicts } = evaluated
   const policies = explainVerdicts(verdicts)
   if (evaluated.kind === 'failed') {
@@ -53,25 +68,13 @@ export async function sponsorOperation(
     await recordDecision(parts, failedEstimate(decisionId, evaluated.error), record)
     throw evaluated.error
   }
-  if (evaluated.kind === 'refused') {
+  if (reservation === undefined) {
     const { refusal, policyId } = evaluated
     const reasons = { policyId, details: { policies } }
     return refuseSponsorship(parts, request, refusal, { subject, reasons, calls })
   }
 
-  const signed = sign(parts, evaluated, entryPoint)
-  faultPoint('sponsorship:signed')
-  const nativePrice = (await pricing)?.microUsd
-  const reasonsOf = (reserved: Reserved) => ({
-    ...ledgerReasons(evaluated, reserved),
-    nativePrice,
-  })
-  const { decision, reserved, userOpHash } = await reserveSigned(parts, request, {
-    subject,
-    evaluated,
-    signed,
-    reasonsOf,
-  })
+  const { decision, reserved, userOpHash, signed, reasonsOf } = reservation
   faultPoint('sponsorship:committed')
   if (reserved.kind !== 'granted') {
     const refusal = reservationRefusal(evaluated, reserved)
@@ -116,6 +119,26 @@ type SignedSponsorship = {
   readonly evaluated: Sponsorable
   readonly signed: Operation
   readonly reasonsOf: (reserved: Reserved) => Reasons
+}
+
+/** A decision, with what the ledger says where it was asked. */
+type Decided =
+  | {
+      readonly evaluated: Exclude<EvaluatedSponsorship, Sponsorable>
+      readonly reservation: undefined
+    }
+  | {
+      readonly evaluated: Sponsorable
+      readonly reservation: SignedSponsorship & Awaited<ReturnType<typeof reserveSigned>>
+    }
+
+/** Whether it refused at a head that is not the newest. An operation that fails was tried on the newest state. */
+async function mayBeOutdated(
+  { heads }: SponsorParts,
+  { evaluated: { kind, known }, reservation }: Decided,
+): Promise<boolean> {
+  const isFinal = kind === 'failed' || reservation?.reserved.kind === 'granted'
+  return known !== undefined && !isFinal && (await heads.refresh()).hash !== known.hash
 }
 
 /** Asks the ledger, which stores the decision when it grants the sponsorship. */
