@@ -85,8 +85,8 @@ test('operations that come together cost little each, by counts that no busy mac
     statements: 1.05,
     planned: 0.1,
     commits: 0.6,
-    wal: 6_000,
-    indexEntries: 21.5,
+    wal: 5_000,
+    indexEntries: 13.5,
     runs: 1.05,
   })
 })
@@ -100,8 +100,8 @@ test('a lone operation costs little, and no statement of it is planned anew', as
     planned: 5,
     // Those that happen to meet share one: at most one a statement.
     commits: 36,
-    wal: 12_000,
-    indexEntries: 33,
+    wal: 10_500,
+    indexEntries: 24,
   })
   for (const hash of sent) expect(await world.stateOf(hash)).toBe('included')
 })
