@@ -1,8 +1,17 @@
-import { type Address, createTestClient, type Hex, http, numberToHex, parseEther } from 'viem'
+import {
+  type Address,
+  createTestClient,
+  type Hex,
+  http,
+  numberToHex,
+  parseEther,
+  publicActions,
+} from 'viem'
 import type { SmartAccount, UserOperation } from 'viem/account-abstraction'
 import { foundry } from 'viem/chains'
 import { beforeAll, expect, test } from 'vitest'
 import { funderKey } from '../../src/cli/devnet/devKeys.js'
+import { lastIndexed } from '../../src/bundler/outbox/chainBlocks.js'
 import { withBooks } from '../support/database/books.js'
 import { fundsOn } from '../support/database/fundsOn.js'
 import { result } from '../support/http/jsonRpc.js'
@@ -114,10 +123,16 @@ function reservationsOf(sender: Address) {
 test('one operation that two apps sponsored is charged to one of them', async () => {
   const { info } = purser()
   const account = await simpleSmartAccount(info, version, 'of two sponsors')
-  const tester = createTestClient({ mode: 'anvil', chain: foundry, transport: http(info.rpcUrl) })
+  const transport = http(info.rpcUrl)
+  const tester = createTestClient({ mode: 'anvil', chain: foundry, transport }).extend(
+    publicActions,
+  )
   // By the clock of a chain that is ahead both sponsorships end in the same second.
   await tester.increaseTime({ seconds: 3_600 })
   await tester.mine({ blocks: 1 })
+  const mined = await tester.getBlockNumber()
+  const indexed = () => withBooks(purser().dataFolder, lastIndexed)
+  await until(async () => ((await indexed()).get(info.chainId) ?? 0n) >= mined)
   const sponsored = []
   for (const app of apps) sponsored.push(await sponsoredBy(app, account))
   const [operation, twin] = sponsored
