@@ -1,15 +1,20 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { plainOperation } from '../../test/support/operations/plainOperation.js'
+import type { Operation } from '../erc4337/operation.js'
 import type { GasMeasurement } from './engine.js'
 import type { CallEnd, Extent } from './inProcess/observeOperation.js'
 import { smallestLimit } from './inProcess/smallestLimit.js'
-import { type MeasuredRun, measureSteps, type TrialLimits } from './measureSteps.js'
+import { type MeasuredRun, measureSteps, type TrialLimits, withLimits } from './measureSteps.js'
 
 /* An EntryPoint by its arithmetic alone: what it takes itself, its check of the limit, and a call inside the account's. */
 
 const bounds = { call: 16_000_000n, verification: 5_000_000n }
-const op = plainOperation({ preVerificationGas: 50_000n, callData: '0x12345678' })
+const op = plainOperation({
+  preVerificationGas: 50_000n,
+  maxFeePerGas: 1n,
+  callData: '0x12345678',
+})
 
 type Costs = {
   /** gas of the account's validation */
@@ -24,10 +29,12 @@ type Costs = {
   readonly warm: number
   /** Whether the call succeeds, and does less, where its gas is too little */
   readonly swallows: boolean
-  /** The limit of verification from which the prefund is more than its deposit, so that it pays; absent: only ample ones */
+  /** gas of verification in the prefund from which that is more than its deposit, so that it pays; absent: only ample limits */
   readonly paysFrom?: bigint
   /** gas that verification may do without, which it swallows where its limit is too little */
   readonly optional: number
+  /** gas that must be left over of the limit for that: a call passes on 63 64ths of what there is (EIP-150) */
+  readonly spare: number
   /** gas of the paymaster's validation, and of the EntryPoint around it within its limit; undefined: there is no paymaster */
   readonly paymaster?: { readonly validation: number; readonly around: number } | undefined
 }
@@ -43,6 +50,7 @@ function costs(mostCall: number, mostWarm = 0): fc.Arbitrary<Costs> {
       warm: fc.integer({ min: 0, max: mostWarm }),
       swallows: fc.boolean(),
       optional: fc.constant(0),
+      spare: fc.constant(0),
     })
     .map((each) => ({ ...each, inside: Math.floor(each.inside * (each.call - each.warm)) }))
 }
@@ -54,45 +62,59 @@ function leastCall({ call, inside }: Costs): bigint {
 /** gas of a payment to the EntryPoint */
 const PAYMENT = 8_000
 
-/** The account has a deposit, so only large limits of an operation with fees make it pay. */
-function asPaid(each: Costs, { isFree, verification }: TrialLimits): Costs {
+/** The account has a deposit, so only a large prefund makes it pay. */
+function pays(each: Costs, trial: Operation): boolean {
   const { paysFrom = each.warm > 0 ? bounds.verification : undefined } = each
-  if (isFree || paysFrom === undefined || verification < paysFrom) return each
+  if (trial.maxFeePerGas === 0n || paysFrom === undefined) return false
+  const prefunded = trial.verificationGasLimit + trial.preVerificationGas - op.preVerificationGas
+  return prefunded >= paysFrom
+}
+
+function asPaid(each: Costs): Costs {
   return { ...each, call: each.call - each.warm, account: each.account + PAYMENT }
 }
 
-function leastVerification({ account, before }: Costs): bigint {
-  return BigInt(account + before)
+/** What the EntryPoint compares with the limit, and the least limit with which nothing is swallowed. */
+function checkedGas({ account, before }: Costs): number {
+  return account + before
+}
+
+function leastVerification(each: Costs): bigint {
+  return BigInt(checkedGas(each) + each.spare)
 }
 
 /** A call that swallowed another one does without an access to state at least. */
-function endOfCall(each: Costs, limits: TrialLimits, reportsNeed: boolean): CallEnd {
+function endOfCall(each: Costs, { callGasLimit }: Operation, reportsNeed: boolean): CallEnd {
   const need = reportsNeed ? { gasNeeded: Number(leastCall(each)) } : {}
   const whole = { success: true, gasUsed: each.call, revertData: '0x', ...need } as const
-  if (limits.call >= leastCall(each)) return whole
-  const gasUsed = Math.min(Number(limits.call), each.call - 100)
+  if (callGasLimit >= leastCall(each)) return whole
+  const gasUsed = Math.min(Number(callGasLimit), each.call - 100)
   return { ...whole, success: each.swallows, gasUsed }
 }
 
-/** What runs report, besides what everybody sees: what the call needed, what the EntryPoint's checks compare. */
-type Reported = { readonly need?: boolean; readonly checks?: boolean }
+/** What runs report, besides what everybody sees: what the call needed; what the EntryPoint's checks compare, and asks for. */
+type Reported = { readonly need?: boolean; readonly checks?: boolean; readonly version?: '0.6' }
 
 function runOf(
   costs: Costs,
-  limits: TrialLimits,
+  trial: Operation,
   extent: Extent,
-  { need = false, checks = false }: Reported,
+  { need = false, checks = false, version }: Reported,
 ): MeasuredRun {
-  const paid = asPaid(costs, limits)
-  const spared = limits.verification < leastVerification(paid) ? paid.optional : 0
+  const isPaying = pays(costs, trial)
+  const paid = isPaying ? asPaid(costs) : costs
+  const spared = trial.verificationGasLimit < leastVerification(paid) ? paid.optional : 0
   const each = { ...paid, account: paid.account - spared }
   const { validation, around } = each.paymaster ?? { validation: 0, around: 0 }
   const paymasterCheck = validation + around
-  const accountCheck = Number(leastVerification(each))
+  const least = checkedGas(each)
   const isValid =
-    limits.verification >= accountCheck && limits.paymasterVerification >= paymasterCheck
-  const preOpGas = BigInt(accountCheck + paymasterCheck + each.after) + op.preVerificationGas
+    trial.verificationGasLimit >= least && trial.paymasterVerificationGasLimit >= paymasterCheck
+  const preOpGas = BigInt(least + paymasterCheck + each.after) + trial.preVerificationGas
   const isCalled = isValid && extent === 'execution'
+  // v0.6 also reads its gas before its check.
+  const accountCheck = version === '0.6' ? each.account : least
+  const missingAccountFunds = isPaying ? 1n : 0n
   return {
     success: isValid,
     output: new Uint8Array(),
@@ -102,9 +124,10 @@ function runOf(
       refused: undefined,
       accountGas: each.account,
       paymasterGas: validation,
-      ...(checks && { accountCheck, paymasterCheck }),
+      ...(checks && { accountCheck, missingAccountFunds }),
+      ...(checks && each.paymaster && { paymasterCheck }),
       validated: isValid ? { preOpGas, prefund: 1n, contextSize: 0 } : undefined,
-      call: isCalled ? endOfCall(each, limits, need) : undefined,
+      call: isCalled ? endOfCall(each, trial, need) : undefined,
       postOp: undefined,
     },
   }
@@ -112,17 +135,17 @@ function runOf(
 
 function measure(each: Costs, ownCall?: bigint, reported: Reported = {}) {
   let runs = 0
+  const entryPoint = { hasPaymasterLimits: reported.version !== '0.6' } as Parameters<
+    typeof measureSteps
+  >[0]['entryPoint']
+  const measured = each.paymaster ? { ...op, paymaster: `0x${'22'.repeat(20)}` as const } : op
   const run = (limits: TrialLimits, extent: Extent) => {
     runs++
-    return runOf(each, limits, extent, reported)
+    return runOf(each, withLimits(entryPoint, measured, limits), extent, reported)
   }
   const refuse = () => {
     throw new Error('refused')
   }
-  const entryPoint = { hasPaymasterLimits: true } as Parameters<
-    typeof measureSteps
-  >[0]['entryPoint']
-  const measured = each.paymaster ? { ...op, paymaster: `0x${'22'.repeat(20)}` as const } : op
   const steps = measureSteps({ entryPoint, op: measured, refuse }, { ...bounds, ownCall })
   let step = steps.next()
   while (step.done !== true) {
@@ -131,7 +154,7 @@ function measure(each: Costs, ownCall?: bigint, reported: Reported = {}) {
       value.kind === 'run'
         ? run(value.limits, value.extent)
         : smallestLimit(value, (limit) =>
-            value.suffices(run(value.limitsAt(limit), value.extent).observed),
+            value.suffices(run(value.limitsAt(limit), value.extent).observed, limit),
           )
     step = steps.next(answer)
   }
@@ -149,21 +172,36 @@ function expectLimits({ callGasLimit, verificationGasLimit }: GasMeasurement, ea
   expectClose(verificationGasLimit, leastVerification(each))
 }
 
-test('limits suffice and lie close above the least, after three runs', () =>
+const swallowed = fc.record({
+  optional: fc.integer({ min: 100, max: 20_000 }),
+  spare: fc.integer({ min: 0, max: 3_000 }),
+})
+
+/** All that our EVM sees, in each kind of EntryPoint, and what a node shows. */
+const views: [name: string, reported: Reported, runs: number][] = [
+  ['our EVM', { need: true, checks: true }, 2],
+  ['our EVM, v0.6', { need: true, checks: true, version: '0.6' }, 2],
+  ['a node', {}, 3],
+]
+
+test.each(views)('limits suffice and lie close above the least (%s)', (_, reported, most) =>
   fc.assert(
     fc.property(costs(250_000), (each) => {
-      const { gas, runs } = measure(each)
+      const { gas, runs } = measure(each, undefined, reported)
       expectLimits(gas, each)
-      expect(runs).toBe(3)
+      expect(runs).toBe(most)
     }),
-  ))
+  ),
+)
 
-test('where a run reports what its call needed, any call takes three runs', () =>
+test('where a run reports what its call needed, any call takes as few runs', () =>
   fc.assert(
     fc.property(costs(10_000_000), (each) => {
-      const { gas, runs } = measure(each, undefined, { need: true })
-      expectLimits(gas, each)
-      expect(runs).toBe(3)
+      for (const checks of [true, false]) {
+        const { gas, runs } = measure(each, undefined, { need: true, checks })
+        expectLimits(gas, each)
+        expect(runs).toBe(checks ? 2 : 3)
+      }
     }),
   ))
 
@@ -176,31 +214,52 @@ test('a large call that passes nearly all its gas on takes a few runs more', () 
     }),
   ))
 
-test.each([true, false])(
-  'an account that pays only under ample limits gets what its call needs when it does not (need known: %s)',
-  (reportsNeed) =>
+test.each([...views, ['a node that shows the need', { need: true }, 3] as const])(
+  'an account that pays only under ample limits gets what its call needs when it does not (%s)',
+  (_, reported) =>
     fc.assert(
       fc.property(
         costs(250_000, 900).filter(({ warm }) => warm > 64),
-        (each) => {
-          const { gas, runs } = measure(each, undefined, { need: reportsNeed })
+        fc.option(swallowed, { nil: undefined }),
+        (costs, optional) => {
+          const each = { ...costs, ...optional }
+          const { gas, runs } = measure(each, undefined, reported)
           expectLimits(gas, each)
-          expect(runs).toBeLessThanOrEqual(6)
+          if (optional === undefined) expect(runs).toBeLessThanOrEqual(6)
         },
       ),
     ),
 )
 
-test('an account whose deposit lacks only what an estimate adds gets what it needs to pay', () =>
-  fc.assert(
-    fc.property(costs(250_000), fc.integer({ min: 65, max: 12_000 }), (each, above) => {
-      const least = leastVerification(each)
-      const { gas } = measure({ ...each, paysFrom: least + BigInt(above) }, undefined, {
-        need: true,
-      })
-      expect(gas.verificationGasLimit).toBeGreaterThanOrEqual(least + BigInt(PAYMENT))
-    }),
-  ))
+test.each(views)(
+  'an account that pays gets what it needs, whether its verification can swallow a call or not (%s)',
+  (_, reported, most) =>
+    fc.assert(
+      fc.property(
+        costs(250_000, 900),
+        fc.option(swallowed, { nil: undefined }),
+        (costs, optional) => {
+          const each = { ...costs, ...optional, paysFrom: 0n }
+          const { gas, runs } = measure(each, undefined, reported)
+          expectLimits(gas, asPaid(each))
+          if (optional === undefined) expect(runs).toBe(most)
+        },
+      ),
+    ),
+)
+
+test.each(views)(
+  'an account whose deposit lacks only what an estimate adds gets what it needs to pay (%s)',
+  (_, reported) =>
+    fc.assert(
+      fc.property(costs(250_000), fc.integer({ min: 65, max: 12_000 }), (each, above) => {
+        const least = leastVerification(each)
+        const paysFrom = least + BigInt(above)
+        const { gas } = measure({ ...each, paysFrom }, undefined, reported)
+        expectLimits(gas, asPaid(each))
+      }),
+    ),
+)
 
 const paymasters = fc.record({
   validation: fc.integer({ min: 2_000, max: 1_000_000 }),
@@ -231,9 +290,10 @@ test.each([true, false])(
       fc.property(
         costs(250_000),
         fc.option(paymasters, { nil: undefined }),
-        fc.integer({ min: 100, max: 20_000 }),
-        (each, paymaster, optional) => {
-          const { gas } = measure({ ...each, paymaster, optional }, undefined, { checks })
+        swallowed,
+        (costs, paymaster, optional) => {
+          const each = { ...costs, ...optional, paymaster }
+          const { gas } = measure(each, undefined, { checks })
           expectLimits(gas, each)
         },
       ),

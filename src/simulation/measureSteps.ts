@@ -18,6 +18,8 @@ const HASH_NOISE = 64n
 export type TrialLimits = {
   /** Whether its fees are zero, so that the account pays nothing to the EntryPoint; absent = they are its own. */
   readonly isFree?: true
+  /** Gas of verification in its prefund, where that is more than its limit: preVerificationGas has the rest. */
+  readonly prefunded?: bigint
   readonly call: bigint
   readonly verification: bigint
   readonly paymasterVerification: bigint
@@ -28,13 +30,21 @@ export type TrialLimits = {
 export function withLimits(entryPoint: EntryPoint, op: Operation, limits: TrialLimits): Operation {
   const fees = limits.isFree ? { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n } : {}
   const { call: callGasLimit, verification: verificationGasLimit } = limits
-  const limited = { ...op, ...fees, callGasLimit, verificationGasLimit }
+  const preVerificationGas = preVerificationGasOf(op, limits)
+  const limited = { ...op, ...fees, preVerificationGas, callGasLimit, verificationGasLimit }
   if (!hasPaymasterLimits(entryPoint, op)) return limited
   return {
     ...limited,
     paymasterVerificationGasLimit: limits.paymasterVerification,
     paymasterPostOpGasLimit: limits.postOp,
   }
+}
+
+function preVerificationGasOf(
+  { preVerificationGas }: Operation,
+  { verification, prefunded = verification }: TrialLimits,
+): bigint {
+  return preVerificationGas + greatest(prefunded - verification, 0n)
 }
 
 function hasPaymasterLimits(entryPoint: EntryPoint, op: Operation): boolean {
@@ -54,7 +64,7 @@ export type TrialSearch = LimitSearch & {
   readonly name: string
   readonly extent: Extent
   readonly limitsAt: (limit: bigint) => TrialLimits
-  readonly suffices: (observed: Observation) => boolean
+  readonly suffices: (observed: Observation, limit: bigint) => boolean
 }
 
 /** The runs from which searches begin; see `measureSteps`. */
@@ -66,6 +76,11 @@ type MeasureRun = {
   readonly limits: TrialLimits
   readonly extent: Extent
 }
+
+/** What was observed under limits. */
+type Ground = { readonly observed: Observation; readonly limits: TrialLimits }
+
+type LimitedRun = MeasuredRun & Ground
 
 /** A run is answered by its end, a search by the limit that it found. */
 type Steps<Result> = Generator<MeasureRun | TrialSearch, Result, MeasuredRun | bigint>
@@ -84,11 +99,11 @@ type Subject = {
  * smallest.
  *
  * The second run has limits close to the need of verification and call, as the first run shows it: our EVM reports the
- * least gas of the call, and what the EntryPoint's checks of verification compare. Where a paymaster with limits of its
- * own pays, these limits are mostly the answer, and two runs suffice. Without one the second run's limit of verification is
- * about as far above the need as the estimate will be, because whether an account must pay a prefund depends on it; the third
- * run narrows it. One more follows where the account pays only under ample limits. The limits in `op` are ignored;
- * `bounds.postOp` is kept as it is.
+ * least gas of the call, and what the EntryPoint's checks of verification compare. These limits are mostly the answer, and
+ * two runs suffice. Whether an account must pay a prefund depends on its limits, so where no paymaster pays, the prefund of
+ * the second run is about as large as that of the estimate will be. Two more follow where the account pays only under ample limits. On
+ * a node nobody sees the checks, nor with a paymaster in v0.6: there the second run's limit of verification is loose, and
+ * further runs narrow it. The limits in `op` are ignored; `bounds.postOp` is kept as it is.
  */
 export function* measureSteps(subject: Subject, bounds: GasBounds): Steps<MeasureResult> {
   const { entryPoint } = subject
@@ -99,12 +114,12 @@ export function* measureSteps(subject: Subject, bounds: GasBounds): Steps<Measur
   if (refused !== undefined) return refused
 
   const { observed } = first
-  const likely = likelyLimits(subject, ample, observed)
+  const likely = likelyLimits(subject, first)
   const second = yield* run('likely', likely, 'execution')
   const isValid = second.observed.validated !== undefined
   const tried = isValid ? { limit: likely.call, end: second.observed.call } : undefined
   const bound = { ceiling: call, own: ownCall, tried }
-  const ground = yield* comparedRun(subject, ample, first, second)
+  const ground = yield* comparedRun(subject, first, second)
   const callGasLimit = yield* callLimit(ground.observed, 'call', bound, (limit) => ({
     ...ground.limits,
     call: limit,
@@ -112,7 +127,7 @@ export function* measureSteps(subject: Subject, bounds: GasBounds): Steps<Measur
   const limits = { ...ample, call: callGasLimit }
   const isAnswer = callGasLimit <= likely.call && validatesAs(subject, second, ground)
   const realistic = isAnswer
-    ? verificationOf(subject, likely, second)
+    ? verificationOf(subject, second)
     : yield* looseVerification(subject, limits, first)
   const verificationGas = yield* verificationLimits(subject, realistic)
   const narrow = { ...limits, ...verificationGas }
@@ -140,8 +155,9 @@ export function* measureSteps(subject: Subject, bounds: GasBounds): Steps<Measur
   }
 }
 
-function* run(name: MeasureRun['name'], limits: TrialLimits, extent: Extent): Steps<MeasuredRun> {
-  return (yield { kind: 'run', name, limits, extent }) as MeasuredRun
+function* run(name: MeasureRun['name'], limits: TrialLimits, extent: Extent): Steps<LimitedRun> {
+  const measured = (yield { kind: 'run', name, limits, extent }) as MeasuredRun
+  return { ...measured, limits }
 }
 
 function* search(wanted: Omit<TrialSearch, 'kind'>): Steps<bigint> {
@@ -161,27 +177,25 @@ function refusedBy({ refuse }: Subject, run: MeasuredRun): MeasureResult | undef
 /** The limit of a call that a run has tried, and how the call ended. */
 type TriedCall = { readonly limit: bigint; readonly end: CallEnd | undefined }
 
-/** A run, and its limits. */
-type Ground = { readonly observed: Observation; readonly limits: TrialLimits }
-
 /**
  * The run with which trials are compared: the ample one, unless validation took another path
  * once limits were close. An account that pays the prefund, as it must under ample limits, has touched what its call
  * touches again; where its deposit suffices, the call pays for cold slots (a Safe: 2,000 gas).
  */
-function* comparedRun(
-  { op }: Subject,
-  ample: TrialLimits,
-  first: MeasuredRun,
-  second: MeasuredRun,
-): Steps<Ground> {
-  const [before = 0n, after = 0n] = [first, second].map((run) => verificationUsed(run.observed, op))
-  const ground = { observed: first.observed, limits: ample }
-  if (before - after <= HASH_NOISE || op.paymaster !== undefined) return ground
-  const limits = { ...ample, isFree: true } as const
-  const { observed } = yield* run('free', limits, 'execution')
+function* comparedRun(subject: Subject, first: LimitedRun, second: LimitedRun): Steps<Ground> {
+  if (!paysLess(subject, first, second)) return first
+  const free = yield* run('free', { ...first.limits, isFree: true }, 'execution')
   // A contract may refuse to work for nothing.
-  return observed.call?.success ? { observed, limits } : ground
+  return free.observed.call?.success ? free : first
+}
+
+/** Whether the account pays in the first run alone; where that is not seen, less gas of verification tells. */
+function paysLess({ op }: Subject, first: Ground, second: Ground): boolean {
+  if (op.paymaster !== undefined) return false
+  const [before, after] = [first, second].map(({ observed }) => observed.missingAccountFunds)
+  if (before !== undefined && after !== undefined) return before > 0n && after === 0n
+  const [used = 0n, usedAfter = 0n] = [first, second].map((each) => verificationUsed(op, each))
+  return used - usedAfter > HASH_NOISE
 }
 
 /** The smallest limit of the account's call or of postOp, in gas; 0 when the call is not made. */
@@ -229,52 +243,56 @@ type Verification = Ground & {
 }
 
 /** Limits close to the need of verification and call, as they are under ample limits. */
-function likelyLimits(subject: Subject, ample: TrialLimits, observed: Observation): TrialLimits {
+function likelyLimits(subject: Subject, first: LimitedRun): TrialLimits {
+  const { observed, limits: ample } = first
   const called = observed.call ? neededBy(observed.call) : 0n
   const call = observed.call ? smallest(called - 1n + tolerated(called), ample.call) : 0n
-  const checked = checkedBounds(subject, observed)
-  if (checked === undefined) return looseLimits(subject, { ...ample, call }, observed)
-  const { account, paymaster } = checked
+  const loose = looseLimits(subject, { ...ample, call }, first)
+  const seen = seenBounds(subject, first)
+  if (seen === undefined) return loose
+  const { account, paymaster = account } = seen
   return {
-    ...ample,
-    call,
+    ...loose,
     verification: smallest(account.guess, ample.verification),
     paymasterVerification: smallest(paymaster.guess, ample.verification),
   }
 }
 
-/** Limits under which verification has more than enough gas, though little: about as much as an estimate adds. */
-function looseLimits({ op }: Subject, limits: TrialLimits, observed: Observation): TrialLimits {
-  const used = verificationUsed(observed, op) ?? 0n
+/**
+ * Limits under which verification has more than enough gas, though little: about as much as an estimate adds. Trials with
+ * less keep the prefund of an account that pays.
+ */
+function looseLimits({ op }: Subject, limits: TrialLimits, first: Ground): TrialLimits {
+  const used = verificationUsed(op, first) ?? 0n
   const loose = used + used / 16n + 4096n
-  return { ...limits, verification: loose, paymasterVerification: loose }
+  const prefund = op.paymaster === undefined ? { prefunded: loose } : {}
+  return { ...limits, ...prefund, verification: loose, paymasterVerification: loose }
 }
 
 /** Verification under loose limits; under ample ones when those do not suffice. */
 function* looseVerification(
   subject: Subject,
   limits: TrialLimits,
-  first: MeasuredRun,
+  first: LimitedRun,
 ): Steps<Verification> {
-  const loose = looseLimits(subject, limits, first.observed)
+  const loose = looseLimits(subject, limits, first)
   const measured = yield* run('realistic', loose, 'validation')
-  return measured.observed.validated
-    ? verificationOf(subject, loose, measured)
-    : verificationOf(subject, limits, first)
+  return verificationOf(subject, measured.observed.validated ? measured : { ...first, limits })
 }
 
-function verificationOf({ op }: Subject, limits: TrialLimits, run: MeasuredRun): Verification {
-  return { limits, observed: run.observed, used: verificationUsed(run.observed, op) ?? 0n }
+function verificationOf({ op }: Subject, { limits, observed }: Ground): Verification {
+  return { limits, observed, used: verificationUsed(op, { limits, observed }) ?? 0n }
 }
 
 /** Whether verification uses as much gas in a trial as in the run with which it is compared. */
-function validatesAs({ op }: Subject, trial: MeasuredRun, { observed }: Ground): boolean {
-  const [used, ample = 0n] = [trial.observed, observed].map((each) => verificationUsed(each, op))
+function validatesAs({ op }: Subject, trial: Ground, ground: Ground): boolean {
+  const [used, ample = 0n] = [trial, ground].map((each) => verificationUsed(op, each))
   return used !== undefined && used + HASH_NOISE >= ample
 }
 
-function verificationUsed({ validated }: Observation, op: Operation): bigint | undefined {
-  return validated && validated.preOpGas - op.preVerificationGas
+function verificationUsed(op: Operation, { observed, limits }: Ground): bigint | undefined {
+  const { validated } = observed
+  return validated && validated.preOpGas - preVerificationGasOf(op, limits)
 }
 
 /** A limit that does not suffice, and one that likely does. */
@@ -287,31 +305,36 @@ type VerificationBounds = {
   readonly paymaster?: LimitBounds
 }
 
-/** The bounds by what the EntryPoint compares with each limit; undefined where that is not known or there are no such limits. */
-function checkedBounds(
-  { entryPoint, op }: Subject,
-  { accountCheck, paymasterCheck }: Observation,
-): Required<VerificationBounds> | undefined {
-  if (!hasPaymasterLimits(entryPoint, op)) return undefined
-  if (accountCheck === undefined || paymasterCheck === undefined) return undefined
+/** The bounds by what the EntryPoint reads of its gas; undefined where that is not known, or is not what it compares. */
+function seenBounds({ entryPoint, op }: Subject, run: Ground): VerificationBounds | undefined {
+  const { accountCheck, paymasterCheck } = run.observed
+  if (accountCheck === undefined) return undefined
+  if (op.paymaster === undefined) {
+    return { account: entryPoint.hasPaymasterLimits ? above(accountCheck) : aroundUse(op, run) }
+  }
+  if (!entryPoint.hasPaymasterLimits || paymasterCheck === undefined) return undefined
   return { account: above(accountCheck), paymaster: above(paymasterCheck) }
 }
 
-function verificationBounds(subject: Subject, observed: Observation): VerificationBounds {
-  const checked = checkedBounds(subject, observed)
-  if (checked !== undefined) return checked
+function verificationBounds(subject: Subject, run: Ground): VerificationBounds {
   const { entryPoint, op } = subject
-  const used = verificationUsed(observed, op) ?? 0n
-  const account = BigInt(observed.accountGas)
-  const paymaster = BigInt(observed.paymasterGas)
-  if (!hasPaymasterLimits(entryPoint, op)) {
-    const floor = greatest(account - 1n, used - END_OF_VALIDATION)
-    return { account: { floor, guess: used } }
-  }
+  const seen = seenBounds(subject, run)
+  if (seen !== undefined) return seen
+  if (!hasPaymasterLimits(entryPoint, op)) return { account: aroundUse(op, run) }
+  const used = verificationUsed(op, run) ?? 0n
+  const account = BigInt(run.observed.accountGas)
+  const paymaster = BigInt(run.observed.paymasterGas)
   return {
     account: { floor: account - 1n, guess: used - paymaster - PAYMASTER_OVERHEAD },
     paymaster: { floor: paymaster - 1n, guess: paymaster + PAYMASTER_OVERHEAD },
   }
+}
+
+/** The bounds of a limit that is compared shortly before the EntryPoint notes the gas of verification. */
+function aroundUse(op: Operation, run: Ground): LimitBounds {
+  const used = verificationUsed(op, run) ?? 0n
+  const floor = greatest(BigInt(run.observed.accountGas) - 1n, used - END_OF_VALIDATION)
+  return { floor, guess: used }
 }
 
 /** The bounds of a limit that is at least so much gas, and no more in a run with another hash. */
@@ -321,8 +344,9 @@ function above(least: number): LimitBounds {
 
 function* verificationLimits(
   subject: Subject,
-  { limits, observed, used }: Verification,
+  realistic: Verification,
 ): Steps<Pick<TrialLimits, 'verification' | 'paymasterVerification'>> {
+  const { limits, used } = realistic
   const smallestOf = (
     wanted: Pick<TrialSearch, 'name' | 'floor' | 'ceiling' | 'guess' | 'limitsAt'>,
   ) =>
@@ -330,12 +354,13 @@ function* verificationLimits(
       ...wanted,
       tolerance: tolerated(wanted.floor),
       extent: 'validation',
-      suffices: (trial) => {
-        const usedNow = verificationUsed(trial, subject.op)
+      suffices: (observed, limit) => {
+        const trial = { observed, limits: wanted.limitsAt(limit) }
+        const usedNow = verificationUsed(subject.op, trial)
         return usedNow !== undefined && usedNow + HASH_NOISE >= used
       },
     })
-  const { account, paymaster } = verificationBounds(subject, observed)
+  const { account, paymaster } = verificationBounds(subject, realistic)
   const verification = yield* smallestOf({
     ...account,
     name: 'verification',

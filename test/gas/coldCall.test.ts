@@ -1,9 +1,11 @@
 import { type Address, parseEther } from 'viem'
 import { describe, expect, test } from 'vitest'
 import { adviseFees } from '../../src/chain/fees.js'
-import { estimateOperation } from '../../src/gas/estimateOperation.js'
+import type { Draft } from '../../src/erc4337/draft.js'
+import { estimateOperation, type GasEstimate } from '../../src/gas/estimateOperation.js'
 import { complete } from '../../src/paymaster/sponsoredDraft.js'
 import { unsetGas } from '../support/operations/unsetGas.js'
+import { withoutHeadroom } from '../support/operations/withoutHeadroom.js'
 import { VERSIONS } from '../support/world/versionChain.js'
 import { useVersionChain } from '../support/world.js'
 
@@ -22,32 +24,53 @@ const code = `0x${[
   '5b5f5f5260205ff3', // is valid
 ].join('')}` as const
 
-const sender: Address = '0x00000000000000000000000000000000c01dca11'
-
 describe.each(VERSIONS)('EntryPoint v%s', (version) => {
   const chain = useVersionChain(version)
 
-  test('an account whose deposit suffices gets the limit that its call needs when it does not pay', async () => {
-    const { anvil, engine, entryPoint } = chain()
-    const { node, heads } = engine
-    await anvil.request('anvil_setCode', [sender, code])
+  async function draftOf(sender: Address): Promise<Draft> {
+    await chain().anvil.request('anvil_setCode', [sender, code])
     await chain().fund(sender)
-    // Covers close limits and not the ample ones of a search.
-    await chain().deposit(sender, parseEther('0.002'))
-    const { maxFeePerGas, maxPriorityFeePerGas, ...drafted } = await chain().draft(
-      'deployed',
-      'cold',
-    )
+    const drafted = await chain().draft('deployed', 'cold')
+    const { maxFeePerGas, maxPriorityFeePerGas } = drafted
     const own = { sender, nonce: 0n, callData: '0x01', signature: '0x' } as const
-    const fees = { maxFeePerGas, maxPriorityFeePerGas }
-    const draft = { ...drafted, ...fees, ...own, ...unsetGas }
+    return { ...drafted, ...own, ...unsetGas, maxFeePerGas, maxPriorityFeePerGas }
+  }
+
+  async function estimate(draft: Draft): Promise<GasEstimate> {
+    const { engine, entryPoint } = chain()
+    const { node, heads } = engine
     const head = await heads.refresh()
     const limits = { maxBundleGas: 16_000_000n, maxVerificationGas: 5_000_000n }
     const definition = { chainId: 31_337, ...limits }
     const advice = await adviseFees(node, head, {})
     const context = { node, engine, definition, advice, bundleSize: 1, hasBeneficiary: false }
-    const gas = await estimateOperation(context, entryPoint, draft)
+    return estimateOperation(context, entryPoint, draft)
+  }
+
+  test('an account whose deposit suffices gets the limit that its call needs when it does not pay', async () => {
+    const sender: Address = '0x00000000000000000000000000000000c01dca11'
+    const draft = await draftOf(sender)
+    // Covers close limits and not the ample ones of a search.
+    await chain().deposit(sender, parseEther('0.002'))
+    const gas = await estimate(draft)
     expect(gas.callGasLimit).toBeGreaterThan(2_100n)
+    const { outcome } = await chain().send(complete(draft, gas))
+    expect(outcome).toMatchObject({ success: true, sender })
+  })
+
+  test('an account whose deposit lacks some of what an estimate adds gets the limits of one that pays', async () => {
+    const sender: Address = '0x00000000000000000000000000000000c01dca12'
+    const draft = await draftOf(sender)
+    // A slot that is zero costs 20,000 gas when it is paid into.
+    await chain().deposit(sender, 1n)
+    const paying = await estimate(draft)
+    const op = complete(draft, paying)
+    const { entryPoint } = chain()
+    const close = { ...op, verificationGasLimit: withoutHeadroom(entryPoint, op) + 2_000n }
+    await chain().deposit(sender, entryPoint.requiredPrefund(close))
+    const gas = await estimate(draft)
+    const { callGasLimit, verificationGasLimit } = paying
+    expect(gas).toMatchObject({ callGasLimit, verificationGasLimit })
     const { outcome } = await chain().send(complete(draft, gas))
     expect(outcome).toMatchObject({ success: true, sender })
   })

@@ -145,7 +145,7 @@ function answer(pass: Pass, search: TrialSearch, limit: bigint): boolean {
   pass.progress = { ...pass.progress, steps }
   if (steps >= MEASURE_STEPS) throw new PassOver({ kind: 'exhausted', reason: 'steps' })
   const isMissing = outcome.kind === 'missing'
-  const suffices = (outcome.kind === 'done' || isMissing) && search.suffices(observed)
+  const suffices = (outcome.kind === 'done' || isMissing) && search.suffices(observed, limit)
   if (isMissing) pass.misses.push(...outcome.misses)
   else answers.set(key, suffices)
   return suffices

@@ -51,6 +51,13 @@ test.each([
   expect(observed).toMatchObject({ accountData: data, paymasterData: data })
 })
 
+test('what the EntryPoint asks of the account is noted, also where that reverts', () => {
+  const { observed, inspector } = observeOperation(entryPoint, op, 'validation')
+  const input = fromHex(`${callLayout.validateUserOp}${[96n, 1n, 5n].map(word).join('')}`)
+  inspector.leave({ ...toAccount, input }, { ...answer(), success: false })
+  expect(observed.missingAccountFunds).toBe(5n)
+})
+
 test('answers that are too short or reverts stay as they are', () => {
   const { observed, inspector } = observeOperation(entryPoint, op, 'validation')
   expect(inspector.leave(toAccount, { ...answer(1n), success: false })).toBeUndefined()

@@ -21,6 +21,8 @@ export type Observation = {
   paymasterData: bigint | undefined
   /** Revert data by which we refuse what the paymaster answered, where the EntryPoint does not (`refusedPadding`). */
   refused: Uint8Array | undefined
+  /** wei that the EntryPoint asks of the account; absent where it is not known. */
+  missingAccountFunds?: bigint
   /** Gas of the calls that create and validate the account. */
   accountGas: number
   /** Gas of the paymaster's validation. */
@@ -118,6 +120,7 @@ export function observeOperation(
     }
     observed.accountGas += gasUsed
     if (!isCall(call, op.sender, callLayout.validateUserOp)) return undefined
+    if (call.input.length >= 100) observed.missingAccountFunds = wordAt(call.input, 68)
     check = 'accountCheck'
     if (!success || output.length < 32) return undefined
     observed.accountData = wordAt(output, 0)

@@ -111,7 +111,7 @@ export function createNodeEngine({ node, tracing }: NodeEngineContext): Engine {
           value.kind === 'run'
             ? await run(value.limits, value.extent)
             : await smallestLimitLater(value, async (limit) =>
-                value.suffices((await run(value.limitsAt(limit), value.extent)).observed),
+                value.suffices((await run(value.limitsAt(limit), value.extent)).observed, limit),
               )
         step = steps.next(answer)
       }
