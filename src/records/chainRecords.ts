@@ -3,6 +3,7 @@ import type { Address, Hex } from 'viem'
 import type { Database } from '../db/database.js'
 import { type Page, type PageQuery, toPage } from '../db/page.js'
 import type { Schema } from '../db/schema.generated.js'
+import { isOf } from '../mempool/pool/operations.js'
 
 /** The waiting operations of a chain, of all tenants. */
 type PoolSummary = {
@@ -85,10 +86,14 @@ export async function findBundle(
       .where('bundle_id', '=', id)
       .orderBy('created_at')
       .execute(),
-    sql<{ hash: Hex }>`select o.hash from operations o where o.chain_id = ${chainId}
-      and o.hash = any(${bundle.operations}::text[]) and o.bundle_id = ${id}`.execute(db),
+    db
+      .selectFrom('bundles as b')
+      .innerJoin('operations as o', (join) => join.on(isOf))
+      .select('o.hash')
+      .where('b.id', '=', id)
+      .execute(),
   ])
-  return { bundle, transactions, hashes: operations.rows.map(({ hash }) => hash) }
+  return { bundle, transactions, hashes: operations.map(({ hash }) => hash) }
 }
 
 /** Reputations at a chain's EntryPoints by address; the cursor is `entryPoint:address`. */

@@ -3,6 +3,7 @@ import type { Address } from 'viem'
 import type { Database } from '../db/database.js'
 import { isUuid } from '../db/uuid.js'
 import { listOperations } from './operations.js'
+import { isOf } from '../mempool/pool/operations.js'
 
 /** A thing that a search found. */
 type Hit = {
@@ -85,9 +86,6 @@ function ofId(id: string, own: Part): Part[] {
   ]
 }
 
-/** The operations `o` of bundles `b`. */
-const carried = sql`join operations o on o.chain_id = b.chain_id and o.hash = any(b.operations) and o.bundle_id = b.id`
-
 function ofHash(hash: string, own: Part, chains: Part): Part[] {
   return [
     sql`select 'operation', o.hash, o.app_id::text, o.chain_id, null from operations o
@@ -97,11 +95,12 @@ function ofHash(hash: string, own: Part, chains: Part): Part[] {
       where d.chain_id = ${chains} and d.user_op_hash = ${hash} and ${own}`,
     // The operations that a transaction carries, or carried before it was replaced.
     sql`select 'operation', o.hash, o.app_id::text, o.chain_id, null from bundle_transactions t
-      join bundles b on b.id = t.bundle_id ${carried} join apps a on a.id = o.app_id
+      join bundles b on b.id = t.bundle_id join operations o on ${isOf}
+      join apps a on a.id = o.app_id
       where t.chain_id = ${chains} and t.hash = ${hash} and ${own}`,
     sql`select 'transaction', t.hash, null::text, t.chain_id, null from bundle_transactions t
       where t.chain_id = ${chains} and t.hash = ${hash} and exists (select from bundles b
-        ${carried} join apps a on a.id = o.app_id where b.id = t.bundle_id and ${own})`,
+        join operations o on ${isOf} join apps a on a.id = o.app_id where b.id = t.bundle_id and ${own})`,
   ]
 }
 

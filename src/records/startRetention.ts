@@ -11,6 +11,7 @@ import { tenantPruners } from '../tenants/pruneTenants.js'
 import { pruneQuotaWindows } from '../tenants/quotas.js'
 import { pruneUsage } from '../tenants/usage.js'
 import { pruneRefusals } from './refusals.js'
+import { isOf } from '../mempool/pool/operations.js'
 
 type RetentionContext = {
   readonly database: Database
@@ -192,8 +193,7 @@ function pruneBundles(db: Database, before: Date, limit: number): Promise<number
       )
       select b.id from bundles b join oldest on oldest.id = b.id
       where b.updated_at < ${before} and b.state <> 'signed'
-        and not exists (select from operations o
-          where o.chain_id = b.chain_id and o.hash = any(b.operations) and o.bundle_id = b.id)
+        and not exists (select from operations o where ${isOf})
         and not exists (select from transaction_receipts r join undecided u on u.chain_id = r.chain_id
           where r.chain_id = b.chain_id and r.hash = b.transaction_hash and r.block_number >= u.first)
       order by b.id limit ${limit} for update of b skip locked`.execute(trx)

@@ -1,5 +1,6 @@
 import { parseEther } from 'viem'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { NodeUnavailableError } from '../../src/chain/nodeErrors.js'
 import { localSigner } from '../../src/chain/signing/localSigner.js'
 import type { Draft } from '../../src/erc4337/draft.js'
 import { listWebhookCalls } from '../../src/paymaster/ledger/webhookCalls.js'
@@ -7,6 +8,7 @@ import type { SponsorshipRequest } from '../../src/paymaster/sponsorship.js'
 import { type HttpNode, startHttpNode, startNodeWithout } from '../support/chain/httpNode.js'
 import { unsetGas } from '../support/operations/unsetGas.js'
 import { tankOwnerKey } from '../support/world/sponsoring.js'
+import { until } from '../support/until.js'
 import { useWorld } from '../support/world.js'
 
 /* A node that is far away: a sponsorship does not wait for its newest head. */
@@ -80,4 +82,35 @@ test('webhooks are asked once, at the newest head', async () => {
   } finally {
     await webhook.stop()
   }
+})
+
+describe('a node that has gone away', () => {
+  const pollInterval = 20
+  let isAway = false
+  const lost = useWorld({
+    versions: ['0.7'],
+    definition: { pollInterval },
+    front: (target) =>
+      startHttpNode(async (body, response) => {
+        if (isAway) {
+          response.destroy()
+          return
+        }
+        const headers = { 'content-type': 'application/json' }
+        const answer = await fetch(target, { method: 'POST', headers, body: JSON.stringify(body) })
+        response.end(await answer.text())
+      }),
+  })
+
+  test('is noticed after two polls, although all that the decision reads is known', async () => {
+    const { services, appId, heads, request } = lost()
+    await lost().makeTank(appId, parseEther('1'))
+    const draft = { ...(await lost().at('0.7').draft('deployed', 'lost')), ...unsetGas }
+    await heads.refresh()
+    const sponsoring = () => services.sponsor(request(appId, draft))
+    expect((await sponsoring()).decision.code).toBe('SPONSORED')
+    isAway = true
+    await until(async () => heads.age() > 2 * pollInterval)
+    await expect(sponsoring()).rejects.toThrow(NodeUnavailableError)
+  })
 })

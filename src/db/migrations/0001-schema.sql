@@ -663,8 +663,8 @@ create table operations (
   reason text,
   -- The failed bundles with this operation. It is bundled alone after the first.
   attempts integer not null default 0,
-  -- The bundle that it is in; one that was dropped keeps the bundle that failed for it. It is one of `bundles.operations`
-  -- there. No foreign key: it would lock the bundle for each operation, and a bundle stays as long as operations name it
+  -- The bundle that it is in, which lists it in `operations`; one that was dropped keeps the bundle that failed for it. No
+  -- foreign key: it would lock the bundle for each operation, and a bundle stays as long as operations name it
   -- (`startRetention`).
   bundle_id bigint,
   cancel_requested_at timestamptz,
@@ -683,10 +683,11 @@ create table operations (
 create unique index operations_slot on operations (chain_id, entry_point, sender, nonce)
   where is_live;
 -- Bundles choose inside these two indexes: one ranks the operations that pay their whole tip at a
--- base fee, the other those that pay less of it, and neither reads those that pay too little. Their
--- ends are the cheapest operations of a full pool. While the table has no statistics the planner takes any index
--- that fits at all, and would read a whole one for each sender: the second conditions of the indexes by price, age and
--- app hold for every row, and make the index fit only a statement that repeats them.
+-- base fee, the other those that pay less of it, and neither reads those that pay too little. The
+-- cheapest operations of a full pool are at their ends.
+-- `assured_price >= 0` holds for every row, as do the last conditions of the indexes on age and app: an index fits only
+-- a statement that repeats its condition. While the table has no statistics the planner takes any index that fits, and
+-- would read a whole one for each sender.
 create index operations_by_tip on operations
   (chain_id, entry_point, max_priority_fee_per_gas desc, received_at,
     (assured_price - max_priority_fee_per_gas))

@@ -91,9 +91,12 @@ export async function isPending(db: Database, chainId: number, hash: Hex): Promi
   return row?.state === 'pooled' || row?.state === 'bundled'
 }
 
-/** Whether operation `o` is in bundle `b`, which is not settled. */
-export const isIn = sql<boolean>`o.chain_id = b.chain_id and o.hash = any(b.operations)
-  and o.bundle_id = b.id and o.state = 'bundled'`
+/** Whether `b` is the last bundle of operation `o`. */
+export const isOf = sql<boolean>`o.chain_id = b.chain_id and o.hash = any(b.operations)
+  and o.bundle_id = b.id`
+
+/** Whether operation `o` waits in bundle `b`. */
+export const isIn = sql<boolean>`${isOf} and o.state = 'bundled'`
 
 /** The operations of a bundle that are still in it. */
 export async function operationsInBundle(
@@ -182,28 +185,30 @@ export async function dropOperations(
 /** The last block in which a pooled operation has to be valid. */
 type LastBlock = { readonly number: bigint; readonly timestamp: number }
 
-function expiry(chainId: number, last: LastBlock, maxAge: number) {
-  const isLate = sql`valid_until > 0 and valid_until < ${last.timestamp}::bigint`
-  const isLateBlock = sql`valid_until_block > 0 and valid_until_block < ${last.number}::bigint`
-  const hasEnded = sql`(${isLate} or ${isLateBlock})`
-  const isExpired = sql`chain_id = ${chainId} and is_live and state = 'pooled'
-    and (${hasEnded} or received_at < now() - make_interval(secs => ${maxAge}::float8))`
-  return { isLate, isLateBlock, hasEnded, isExpired }
+/** The ways in which pooled operations expire: a condition on a row, and whether it holds for any of the chain. */
+function expiries(chainId: number, last: LastBlock, maxAge: number) {
+  const expiry = (column: string, isIndexed: string, end: ReturnType<typeof sql>) => ({
+    ofOne: sql`(${sql.raw(isIndexed)} and ${sql.ref(column)} < ${end})`,
+    // The first of the index, and not whether there is one: for that the server may read the whole pool.
+    ofAny: sql`((select ${sql.ref(column)} from operations
+      where chain_id = ${chainId} and is_live and ${sql.raw(isIndexed)} and state <> 'bundled'
+      order by ${sql.ref(column)} limit 1) < ${end}) is true`,
+  })
+  return {
+    time: expiry('valid_until', 'valid_until > 0', sql`${last.timestamp}::bigint`),
+    block: expiry('valid_until_block', 'valid_until_block > 0', sql`${last.number}::bigint`),
+    age: expiry(
+      'received_at',
+      "received_at > '-infinity'",
+      sql`now() - make_interval(secs => ${maxAge}::float8)`,
+    ),
+  }
 }
 
 /** Is there an operation that `dropExpired` drops? */
 export function expiresPooled(chainId: number, last: LastBlock, maxAge: number) {
-  // The first of each index, and not whether there is one: for that the server may read the whole pool.
-  const first = (
-    column: string,
-    isIndexed: string,
-  ) => sql`(select ${sql.ref(column)} from operations
-    where chain_id = ${chainId} and is_live and ${sql.raw(isIndexed)} and state <> 'bundled'
-    order by ${sql.ref(column)} limit 1)`
-  return sql<boolean>`(${first('valid_until', 'valid_until > 0')} < ${last.timestamp}::bigint is true
-    or ${first('valid_until_block', 'valid_until_block > 0')} < ${last.number}::bigint is true
-    or ${first('received_at', "received_at > '-infinity'")}
-      < now() - make_interval(secs => ${maxAge}::float8) is true)`
+  const { time, block, age } = expiries(chainId, last, maxAge)
+  return sql<boolean>`(${time.ofAny} or ${block.ofAny} or ${age.ofAny})`
 }
 
 /**
@@ -216,22 +221,23 @@ export async function dropExpired(
   last: LastBlock,
   maxAge: number,
 ): Promise<Hex[]> {
-  const { isLate, isLateBlock, hasEnded, isExpired } = expiry(chainId, last, maxAge)
+  const { time, block, age } = expiries(chainId, last, maxAge)
   const { rows: found } = await sql<{ expires: boolean }>`
     select ${expiresPooled(chainId, last, maxAge)} as expires`.execute(db)
   if (!found[0]!.expires) return []
   return inTransaction(db, async (trx) => {
     const { rows } = await sql<{ hash: Hex }>`
       update operations set state = 'dropped', updated_at = now(),
-        reason_code = case when ${hasEnded} then 'EXPIRED' else 'WAITED_TOO_LONG' end,
-        reason = case when ${isLate} then 'ends too soon to be bundled: valid until ' || valid_until || to_char(
+        reason_code = case when ${time.ofOne} or ${block.ofOne} then 'EXPIRED' else 'WAITED_TOO_LONG' end,
+        reason = case when ${time.ofOne} then 'ends too soon to be bundled: valid until ' || valid_until || to_char(
             to_timestamp(valid_until) at time zone 'utc', '" ("YYYY-MM-DD"T"HH24:MI:SS.MS"Z)"')
             || ', a bundle must be valid until ' || ${timeText(last.timestamp)}::text
-          when ${isLateBlock} then 'ends too soon to be bundled: valid until block ' || valid_until_block
+          when ${block.ofOne} then 'ends too soon to be bundled: valid until block ' || valid_until_block
             || ', a bundle must be valid until block ' || ${last.number}::bigint
           else 'no bundle took it in ' || ${maxAge}::float8
             || ' seconds; send it again with higher fees' end
-      where ${isExpired} returning hash`.execute(trx)
+      where chain_id = ${chainId} and is_live and state = 'pooled'
+        and (${time.ofOne} or ${block.ofOne} or ${age.ofOne}) returning hash`.execute(trx)
     const expired = rows.map(({ hash }) => hash)
     const hashes = [...expired, ...(await dropSuccessors(trx, chainId, expired))]
     await emitOperationEvents(trx, chainId, hashes)

@@ -41,8 +41,8 @@ export type SponsorshipCandidate = {
   /** wei per gas, the fast fees of the chain */
   readonly fast: Fees
   readonly head: Head
-  /** Whether the node was asked for that head now. */
-  readonly isNewest: boolean
+  /** The same, where the node was not asked for a newer one. */
+  readonly known: Head | undefined
   readonly asksWebhooks: boolean
   /** Unix seconds by our clock, when the request came */
   readonly at: number
@@ -104,17 +104,9 @@ export async function checkRequest(
   const lasting = durationUnderRules(duration, time, terms)
   const proposal = propose(request, draft, tank?.address, { time, duration: lasting, terms })
   if ('refusal' in proposal) return { kind: 'refused', calls: [], verdicts, ...proposal }
-  const decidedAt = { fast, head, isNewest, at }
-  return {
-    kind: 'candidate',
-    payer,
-    draft,
-    ...proposal,
-    remaining,
-    verdicts,
-    ...decidedAt,
-    asksWebhooks,
-  }
+  const known = isNewest ? undefined : head
+  const answers = { verdicts, remaining, asksWebhooks }
+  return { kind: 'candidate', payer, draft, ...proposal, ...answers, fast, head, known, at }
 }
 
 function requiresWebhook({ ofAccount, ofApp = [] }: RemainingPolicies): boolean {

@@ -42,8 +42,7 @@ export async function evaluateSponsorship(
 ): Promise<EvaluatedSponsorship> {
   const candidate = await checkRequest(parts, request, choice)
   if (candidate.kind === 'refused') return candidate
-  const { verdicts, remaining, head, payer, range } = candidate
-  const known = candidate.isNewest ? undefined : head
+  const { verdicts, remaining, head, known, payer, range } = candidate
 
   const measuring = measure(parts, candidate, request)
   const bounding = measuring.then((each) => boundGas(parts, candidate, request, each))

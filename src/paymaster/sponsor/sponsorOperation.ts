@@ -17,9 +17,9 @@ import type { Reserved } from '../policy/reserve.js'
 import { complete, withPaymaster } from '../sponsoredDraft.js'
 import type { SponsorshipDecision, SponsorshipRequest, SponsorshipResult } from '../sponsorship.js'
 import { SIGNER_PURPOSE } from '../tank/signForTank.js'
+import type { HeadChoice } from './checkRequest.js'
 import { type DecisionSubject, type Reasons, toCallRows, toDecisionRow } from './decisionRow.js'
 import type { EvaluatedSponsorship, Sponsorable } from './evaluatedSponsorship.js'
-import type { HeadChoice } from './checkRequest.js'
 import { type AskWebhooks, evaluateSponsorship, priceAt } from './evaluateSponsorship.js'
 import { reservationFor, reservationRefusal } from './reservationFor.js'
 import { signSponsorship } from './signSponsorship.js'
@@ -132,13 +132,16 @@ type Decided =
       readonly reservation: SignedSponsorship & Awaited<ReturnType<typeof reserveSigned>>
     }
 
-/** Whether it refused at a head that is not the newest. An operation that fails was tried on the newest state. */
+/**
+ * Whether it was refused at a head that is not the newest, for a reason that may depend on it. Budgets do not, and an
+ * operation that fails was tried on the newest state.
+ */
 async function mayBeOutdated(
   { heads }: SponsorParts,
   { evaluated: { kind, known }, reservation }: Decided,
 ): Promise<boolean> {
-  const isFinal = kind === 'failed' || reservation?.reserved.kind === 'granted'
-  return known !== undefined && !isFinal && (await heads.refresh()).hash !== known.hash
+  const dependsOnHead = kind === 'refused' || reservation?.reserved.kind === 'short'
+  return known !== undefined && dependsOnHead && (await heads.refresh()).hash !== known.hash
 }
 
 /** Asks the ledger, which stores the decision when it grants the sponsorship. */

@@ -58,6 +58,15 @@ test('what the EntryPoint asks of the account is noted, also where that reverts'
   expect(observed.missingAccountFunds).toBe(5n)
 })
 
+test('an EntryPoint with other code may hand too little to execution', () => {
+  for (const words of [[], Array(40).fill(2n ** 256n - 1n)]) {
+    const { observed, inspector } = observeOperation(entryPoint, op, 'validation')
+    const input = fromHex(`${callLayout.innerHandleOp}${words.map(word).join('')}`)
+    inspector.enter({ depth: 1, from, to: from, input })
+    expect(observed.validated?.contextSize).toBe(0)
+  }
+})
+
 test('answers that are too short or reverts stay as they are', () => {
   const { observed, inspector } = observeOperation(entryPoint, op, 'validation')
   expect(inspector.leave(toAccount, { ...answer(1n), success: false })).toBeUndefined()

@@ -120,7 +120,7 @@ export function observeOperation(
     }
     observed.accountGas += gasUsed
     if (!isCall(call, op.sender, callLayout.validateUserOp)) return undefined
-    if (call.input.length >= 100) observed.missingAccountFunds = wordAt(call.input, 68)
+    observed.missingAccountFunds = wordAt(call.input, 68)
     check = 'accountCheck'
     if (!success || output.length < 32) return undefined
     observed.accountData = wordAt(output, 0)
@@ -161,8 +161,9 @@ export function observeOperation(
   return { observed, inspector }
 }
 
+/** The word at an offset. What lies beyond the end is zero, as in calldata: a caller may put other code in the EntryPoint's place. */
 function wordAt(bytes: Uint8Array, at: number): bigint {
-  return BigInt(toHex(bytes.subarray(at, at + 32)))
+  return BigInt(toHex(bytes.subarray(at, at + 32)).padEnd(66, '0'))
 }
 
 function withWord(bytes: Uint8Array, at: number, word: bigint): Uint8Array {
