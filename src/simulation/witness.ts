@@ -118,7 +118,7 @@ export function packWitness(witness: Witness): PackedWitness {
 /** Bytes of a witness at most: a bundle of the largest operations that reads 4,000 slots has some 5 MB. */
 const LONGEST = 32 << 20
 
-/** The witness that was packed. Throws ConflictError where one byte of it is another. */
+/** The witness that was packed. Throws ConflictError where one byte of its content is another. */
 export function openWitness({ digest, bytes }: PackedWitness): Witness {
   let canonical: Buffer
   try {
