@@ -31,11 +31,16 @@ type Account = { readonly key: Hex; readonly owner: Address; readonly address: A
 /** What is sent, ready made, and its hash. */
 export type Prepared = { readonly hash: Hex; readonly wire: unknown }
 
+/** Where an operation goes: the place of its account, and its nonce. */
+export type Slot = { readonly account: number; readonly nonce: bigint }
+
 export type Fleet = {
   /** The first operation of each account, which creates it. */
   creations(): Promise<Prepared[]>
   /** `count` operations of existing accounts, each valid beside all others (a nonce key of its own). */
   operations(count: number): Promise<Prepared[]>
+  /** An operation for each slot. The first one's nonce key should be new where one is: that costs most gas. */
+  operationsFor(slots: readonly Slot[]): Promise<Prepared[]>
   /** An unsigned operation without limits, to be estimated. */
   readonly unsigned: () => Record<string, unknown>
   /** Milliseconds that the paymaster took for each answer since this was last asked. */
@@ -71,9 +76,9 @@ export async function createFleet(context: FleetContext): Promise<Fleet> {
   let sponsorTimes: number[] = []
   let nonceKey = 0n
 
-  const draft = ({ owner, address }: Account, isCreation: boolean): Operation => ({
+  const draft = ({ owner, address }: Account, nonce: bigint, isCreation = false): Operation => ({
     sender: address,
-    nonce: isCreation ? 0n : ++nonceKey << 64n,
+    nonce,
     factory: isCreation ? factory : undefined,
     factoryData: isCreation
       ? encodeFunctionData({ abi, functionName: 'createAccount', args: [owner, 0n] })
@@ -169,18 +174,27 @@ export async function createFleet(context: FleetContext): Promise<Fleet> {
     return drafts.map(([op, { key }]) => signed({ ...op, ...limits }, key))
   }
 
+  const operationsFor = async (slots: readonly Slot[]): Promise<Prepared[]> => {
+    fees = await feesFor(node, payer)
+    return prepare(
+      slots.map(({ account: place, nonce }) => {
+        const account = accounts[place] as Account
+        return [draft(account, nonce), account]
+      }),
+    )
+  }
+
   return {
-    creations: () => prepare(accounts.map((account) => [draft(account, true), account])),
-    async operations(count) {
-      fees = await feesFor(node, payer)
-      return prepare(
-        Array.from({ length: count }, (_, i) => {
-          const account = accounts[i % accounts.length] as Account
-          return [draft(account, false), account]
-        }),
-      )
-    },
-    unsigned: () => unlimited(draft(accounts[0] as Account, false)),
+    creations: () => prepare(accounts.map((account) => [draft(account, 0n, true), account])),
+    operationsFor,
+    operations: (count) =>
+      operationsFor(
+        Array.from({ length: count }, (_, i) => ({
+          account: i % accounts.length,
+          nonce: ++nonceKey << 64n,
+        })),
+      ),
+    unsigned: () => unlimited(draft(accounts[0] as Account, ++nonceKey << 64n)),
     sponsorTimes() {
       const times = sponsorTimes
       sponsorTimes = []

@@ -17,11 +17,21 @@ export type LoadChain = Pick<DeployedContracts, 'entryPoints' | 'factories'> & {
 }
 
 const CHAIN_ID = 31_337
-/** A block for each transaction, every second one that holds some thousand operations, or five of these a second. */
+/** Blocks with a second, or the fifth of one, between them hold some thousand operations; of the last ten minutes they are kept. */
+const timed = (seconds: string) =>
+  [
+    '--block-time',
+    seconds,
+    '--gas-limit',
+    '300000000',
+    '--transaction-block-keeper',
+    '600',
+  ] as const
+/** A block for each transaction, every second one, or five a second. */
 const settings: Readonly<Record<ChainKind | 'promised', readonly string[]>> = {
   quick: [],
-  slow: ['--block-time', '1', '--gas-limit', '300000000'],
-  promised: ['--block-time', '0.2', '--gas-limit', '300000000'],
+  slow: timed('1'),
+  promised: timed('0.2'),
 }
 
 /** An anvil of our own, or the one at `rpcUrl`, with EntryPoints and account factories. */

@@ -71,13 +71,15 @@ export function parseLoadOptions(args: readonly string[]): LoadOptions {
   }
 }
 
-function oneOf<T extends string>(name: string, allowed: readonly T[], value: string): T {
+/** @throws Error that names what is allowed */
+export function oneOf<T extends string>(name: string, allowed: readonly T[], value: string): T {
   const found = allowed.find((each) => each === value)
   if (found === undefined) throw new Error(`--${name} must be one of ${allowed.join(', ')}`)
   return found
 }
 
-function count(name: string, value: string): number {
+/** @throws Error unless it is a whole number above zero */
+export function count(name: string, value: string): number {
   const number = Number(value)
   if (!Number.isInteger(number) || number < 1) throw new Error(`--${name} must be a whole number`)
   return number

@@ -34,6 +34,8 @@ export type OwnService = {
   readonly secondUrl: string
   readonly pids: { readonly service: readonly number[]; readonly database: readonly number[] }
   readonly database: Database
+  /** The file in which the server of the database logs. */
+  readonly databaseLog: string
   readonly appId: string
   /** The stream of the app's changes, and the token for it. */
   readonly stream: { readonly url: string; readonly authToken: string }
@@ -122,6 +124,7 @@ export async function startOwnService(options: ServiceOptions): Promise<OwnServi
         },
       },
       database,
+      databaseLog: join(folder, 'postgres/server.log'),
       appId: app,
       stream: { url: `${urlOf(service)}/admin/v1/apps/${app}/stream`, authToken },
       countWork: () => countWork(database),

@@ -2,8 +2,8 @@ import { type Hex, toEventSelector } from 'viem'
 import type { RpcClient } from './rpcClient.js'
 
 export type Inclusions = {
-  /** When each operation was first seen on the chain (performance.now()), by hash. */
-  readonly seen: ReadonlyMap<Hex, number>
+  /** When each operation was first seen on the chain (performance.now()), by hash. Who has read an entry may delete it. */
+  readonly seen: Map<Hex, number>
   /** Operations of each bundle, by transaction hash. */
   readonly bundles: ReadonlyMap<Hex, number>
   /** Resolves when all of `hashes` are on the chain; throws when nothing came for a minute. */
