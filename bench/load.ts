@@ -9,7 +9,7 @@ import { type LoadChain, openLoadChain } from './load/loadChain.js'
 import { type LoadOptions, parseLoadOptions } from './load/loadOptions.js'
 import type { LoadFigures } from './load/measureLoad.js'
 import { openSubscribers } from './load/openSubscribers.js'
-import { startOwnService } from './load/ownService.js'
+import { serviceOn } from './load/ownService.js'
 import { printReport } from './load/printReport.js'
 import { runLoad } from './load/runLoad.js'
 
@@ -22,23 +22,8 @@ function ownPids() {
   return [process.pid]
 }
 
-function serviceOn(chain: LoadChain, rpcUrl: string, options: LoadOptions) {
-  return startOwnService({
-    chainId: chain.chainId,
-    rpcUrl,
-    payer: options.payer,
-    version: options.version,
-    entryPoints: Object.entries(chain.entryPoints).map(([version, address]) => ({
-      version: version as LoadOptions['version'],
-      address,
-    })),
-    executors: options.executors,
-    processes: options.processes,
-  })
-}
-
 async function measureOwn(chain: LoadChain, options: LoadOptions): Promise<LoadFigures> {
-  const service = await serviceOn(chain, chain.rpcUrl, options)
+  const service = await serviceOn(chain, options)
   const { url, authToken } = service.stream
   const subscribers = await openSubscribers(url, authToken, options.subscribers)
   try {
@@ -65,7 +50,7 @@ async function measureOwn(chain: LoadChain, options: LoadOptions): Promise<LoadF
 async function countTraffic(chain: LoadChain, options: LoadOptions): Promise<NodeTraffic> {
   const proxy = await startCountingProxy(chain.rpcUrl)
   try {
-    const service = await serviceOn(chain, proxy.url, options)
+    const service = await serviceOn({ ...chain, rpcUrl: proxy.url }, options)
     try {
       let counted: ReturnType<typeof proxy.counts> | undefined
       // The accounts of the runs before exist already: other ones here.

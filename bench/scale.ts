@@ -1,7 +1,8 @@
 /**
  * Does a request cost the same when the pool is large, or when many apps share the service? One
  * client asks a service of its own while 100, 10,000 and 100,000 operations wait, and with 1, 10 and
- * 100 apps. Prints a table, and with `--json FILE` writes the same.
+ * 100 apps. With `--processes 1,2,4`: what an operation costs a service of so many processes, under the load of `bench:load`
+ * (`--operations`). Prints a table, and with `--json FILE` writes the same.
  * The limit of the pool is raised, else each operation sent to the largest would displace one. See docs/understand/performance.md.
  */
 import { writeFileSync } from 'node:fs'
@@ -9,12 +10,14 @@ import { parseArgs } from 'node:util'
 import { createEntryPoint } from '../src/erc4337/createEntryPoint.js'
 import { createFleet, mapConcurrent } from './load/fleet.js'
 import { openLoadChain } from './load/loadChain.js'
-import { send } from './load/measureLoad.js'
+import { count } from './load/loadOptions.js'
+import { type LoadFigures, send } from './load/measureLoad.js'
 import { startOwnService } from './load/ownService.js'
 import { createRpcClient } from './load/rpcClient.js'
 import { watchInclusions } from './load/watchInclusions.js'
 import { addApps } from './scale/addApps.js'
 import { fillPool } from './scale/fillPool.js'
+import { measureProcesses } from './scale/measureProcesses.js'
 import { measureRequests, type RequestFigures } from './scale/measureRequests.js'
 
 const VERSION = '0.7'
@@ -92,23 +95,64 @@ async function measure(): Promise<Row[]> {
   }
 }
 
-const { values } = parseArgs({ options: { json: { type: 'string' } } })
-const rows = await measure()
-const [first] = rows
-console.log(
-  `EntryPoint v${VERSION}, one client; milliseconds p50 / p95, CPU per request of service + database`,
-)
-for (const { pooled, apps, figures } of rows) {
-  console.log(`\n${pooled} operations pooled, ${apps} apps`)
-  for (const [name, figure] of Object.entries(figures)) {
-    const { latency, serviceCpu, databaseCpu } = figure
-    const base = first?.figures[name]?.latency.p50 ?? Number.NaN
-    const cells = [
-      `${latency.p50.toFixed(2)} / ${latency.p95.toFixed(2)}`.padEnd(18),
-      `${serviceCpu.toFixed(2)} + ${databaseCpu.toFixed(2)}`.padEnd(16),
-      `${(latency.p50 / base).toFixed(2)} × the first row`,
-    ]
-    console.log(`  ${name.padEnd(10)}${cells.join('')}`)
+function printRequests(rows: readonly Row[]): void {
+  const [first] = rows
+  console.log(
+    `EntryPoint v${VERSION}, one client; milliseconds p50 / p95, CPU per request of service + database`,
+  )
+  for (const { pooled, apps, figures } of rows) {
+    console.log(`\n${pooled} operations pooled, ${apps} apps`)
+    for (const [name, figure] of Object.entries(figures)) {
+      const { latency, serviceCpu, databaseCpu } = figure
+      const base = first?.figures[name]?.latency.p50 ?? Number.NaN
+      const cells = [
+        `${latency.p50.toFixed(2)} / ${latency.p95.toFixed(2)}`.padEnd(18),
+        `${serviceCpu.toFixed(2)} + ${databaseCpu.toFixed(2)}`.padEnd(16),
+        `${(latency.p50 / base).toFixed(2)} × the first row`,
+      ]
+      console.log(`  ${name.padEnd(10)}${cells.join('')}`)
+    }
   }
 }
-if (values.json) writeFileSync(values.json, JSON.stringify(rows, null, 2))
+
+type ProcessRow = { readonly processes: number; readonly figures: LoadFigures }
+
+function printProcesses(rows: readonly ProcessRow[]): void {
+  const cpuOf = ({ figures }: ProcessRow) => figures.cpuPerOperation.service ?? Number.NaN
+  console.log(
+    'processes: accepted, included a second; CPU per operation of service + database; memory of the service',
+  )
+  for (const row of rows) {
+    const { acceptedPerSecond, includedPerSecond, cpuPerOperation, residentBytes } = row.figures
+    const factor = cpuOf(row) / cpuOf(rows[0] ?? row)
+    console.log(
+      `  ${row.processes}: ${acceptedPerSecond.toFixed(0)}, ${includedPerSecond.toFixed(0)}; ` +
+        `${cpuOf(row).toFixed(2)} (× ${factor.toFixed(2)}) + ${cpuPerOperation.database?.toFixed(2)} ms; ` +
+        `${((residentBytes.service ?? 0) / 1e6).toFixed(0)} MB`,
+    )
+  }
+}
+
+const { values } = parseArgs({
+  options: {
+    json: { type: 'string' },
+    processes: { type: 'string' },
+    operations: { type: 'string', default: '6000' },
+  },
+})
+const results: unknown[] = []
+if (values.processes === undefined) {
+  const rows = await measure()
+  printRequests(rows)
+  results.push(...rows)
+} else {
+  const operations = count('operations', values.operations)
+  const rows: ProcessRow[] = []
+  for (const each of values.processes.split(',')) {
+    const processes = count('processes', each)
+    rows.push({ processes, figures: await measureProcesses(processes, operations) })
+  }
+  printProcesses(rows)
+  results.push(...rows)
+}
+if (values.json) writeFileSync(values.json, JSON.stringify(results, null, 2))

@@ -117,6 +117,7 @@ const usages = () => ({
   service: usageOf(pids.service),
   database: usageOf(pids.database),
   chain: usageOf(chain.pid === undefined ? [] : [chain.pid]),
+  load: usageOf([process.pid]),
 })
 
 async function run(): Promise<Minute[]> {
@@ -197,11 +198,11 @@ async function run(): Promise<Minute[]> {
 }
 
 function print(minute: number, { sent, included, send: sends, inclusion, ...rest }: Minute): void {
-  const { service: cpu, database: databaseCpu } = rest.cpu
+  const cpu = Object.values(rest.cpu).map((ms) => ms.toFixed(2))
   const memory = Object.values(rest.memory).map((bytes) => (bytes / 1e6).toFixed(0))
   console.log(
     `${minute}: ${sent} sent, ${included} included, ${rest.open} open; send ${sends.p50.toFixed(1)} / ${sends.p99.toFixed(0)}, ` +
-      `inclusion ${inclusion.p50.toFixed(0)} / ${inclusion.p99.toFixed(0)} ms; CPU ${cpu?.toFixed(2)} + ${databaseCpu?.toFixed(2)} ms; ` +
+      `inclusion ${inclusion.p50.toFixed(0)} / ${inclusion.p99.toFixed(0)} ms; CPU ${cpu.join(' + ')} ms; ` +
       `memory ${memory.join(' + ')} MB`,
   )
 }

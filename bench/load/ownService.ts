@@ -18,7 +18,8 @@ import {
   startService,
   urlOf,
 } from '../../test/support/service/startPurser.js'
-import type { Payer } from './loadOptions.js'
+import type { LoadChain } from './loadChain.js'
+import type { LoadOptions, Payer } from './loadOptions.js'
 import { postgresOn } from './processUsage.js'
 
 /** npm runs scripts in the folder of package.json. */
@@ -57,6 +58,21 @@ type ServiceOptions = {
   readonly maxOperations?: number
   /** Facts of the chain; the defaults where it is absent. */
   readonly facts?: object
+}
+
+/** `startOwnService` for a load. */
+export function serviceOn(
+  { chainId, rpcUrl, entryPoints }: Pick<LoadChain, 'chainId' | 'rpcUrl' | 'entryPoints'>,
+  { payer, version, executors, processes }: LoadOptions,
+): Promise<OwnService> {
+  const all = Object.entries(entryPoints).map(([each, address]) => ({
+    version: each as Version,
+    address,
+  }))
+  return startOwnService({
+    ...{ chainId, rpcUrl, payer, version, executors, processes },
+    entryPoints: all,
+  })
 }
 
 /** Purser as operators run it: a process of its own, the embedded database, default settings. */

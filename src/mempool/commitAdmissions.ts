@@ -1,4 +1,5 @@
 import type { Hex } from 'viem'
+import type { PurserError } from '../base/errors/purserError.js'
 import { RuleViolationError, UnstakedEntityFullError } from '../base/errors/ruleErrors.js'
 import { faultPoint } from '../base/faults.js'
 import type { Database, Transaction, TransactionExecutor } from '../db/database.js'
@@ -19,6 +20,7 @@ import { delegatingOperations, type OperationState } from './pool/operations.js'
 import { rememberPooled } from './pool/pooledOperations.js'
 import { bidOf, displaceOperations, pooledOperation, putOperations } from './pool/putOperations.js'
 import { countReputations, type EntityFacts, readEntityFacts } from './pool/reputations.js'
+import { refusalsByReverts } from './pool/reverts.js'
 import {
   type Admission,
   applyDecision,
@@ -57,8 +59,9 @@ export function commitAdmissions(
     )
     const view = createPoolView(await readPool(trx, chainId, admissions, facts, limits))
     const entityView = createEntityView(entityFacts)
+    const paused = await findPaused(trx, chainId, admissions, facts)
     const decisions = admissions.map((admission) => {
-      const decision = decideNext(admission, view, entityView, limits)
+      const decision = decideNext(admission, view, entityView, limits, paused.get(admission))
       const { entities } = admission
       const counted = (entities && entityView.counted(entities)) ?? []
       applyDecision(view, admission, decision, counted)
@@ -102,12 +105,33 @@ async function writeChanges(
   return times
 }
 
-/** The decision by the pool and then by the entities; a staked sender has no limit (SREP-040). */
+/** The refusals of admissions whose sender, paymaster or app is paused. Few are ever looked at. */
+async function findPaused(
+  trx: Transaction,
+  chainId: number,
+  admissions: readonly Admission[],
+  facts: readonly AdmissionFacts[],
+): Promise<ReadonlyMap<Admission, PurserError>> {
+  const suspects = admissions.filter((_, place) => facts[place]!.mayBePaused)
+  const subjects = suspects.map(({ entry: { operation: op, entryPoint, appId } }) => ({
+    op,
+    entryPoint,
+    appId,
+  }))
+  const errors = suspects.length > 0 ? await refusalsByReverts(trx, chainId, subjects) : []
+  return new Map(suspects.flatMap((each, place) => (errors[place] ? [[each, errors[place]]] : [])))
+}
+
+/**
+ * The decision by the pool, unless the operation is `paused` for what others of its parties did, and then by the entities; a
+ * staked sender has no limit (SREP-040).
+ */
 function decideNext(
   admission: Admission,
   view: PoolView,
   entityView: EntityView,
   limits: AdmissionLimits,
+  paused: PurserError | undefined,
 ): AdmissionDecision {
   const { entry, deposit, baseFee, entities } = admission
   const { operation, prefund } = entry
@@ -118,6 +142,7 @@ function decideNext(
       ? { ...limits, maxOperationsPerSender: Number.POSITIVE_INFINITY }
       : limits,
   )
+  if (paused && decision.kind !== 'known') return { kind: 'refuse', error: paused }
   // A ban or throttle (SREP-020, SREP-030) outranks being one too many (UREP-010).
   const isFull = decision.kind === 'refuse' && decision.error instanceof UnstakedEntityFullError
   if (!(decision.kind === 'insert' || isFull)) return decision

@@ -23,7 +23,7 @@ import { commitAdmissions } from './commitAdmissions.js'
 import type { AdmissionDecision } from './decideAdmission.js'
 import type { MempoolContext } from './mempoolContext.js'
 import { acceptedHashes, announceOperations } from './pool/operations.js'
-import { checkReverts, type RevertSubject, type Reverts, readReverts } from './pool/reverts.js'
+import { type RevertSubject, refusalsByReverts } from './pool/reverts.js'
 import type { Admission } from './poolView.js'
 import { requireLimits } from './requireLimits.js'
 import { requireValid, type ValidOperation } from './requireValid.js'
@@ -87,12 +87,18 @@ export function createMempool(context: MempoolContext): Mempool {
     const accepted = await acceptedHashes(database, chainId, hashes)
     return hashes.map((hash) => accepted.has(hash))
   }, MAX_LOOK_UPS)
+  const pausedBy = createBatcher<RevertSubject, PurserError | undefined>(
+    (subjects) => refusalsByReverts(database, chainId, subjects),
+    MAX_LOOK_UPS,
+  )
   const findValid = createValidation(context)
   const semaphore = createSemaphore(MAX_ADMISSIONS)
 
   const check: Mempool['check'] = async (entryPoint, op, options) => {
     const hash = await hashToAdmit(context, entryPoint, op)
     await findValid(entryPoint, op, hash, options)
+    const paused = await pausedBy({ op, entryPoint: entryPoint.address, appId: options.appId })
+    if (paused) throw paused
     return hash
   }
 
@@ -108,8 +114,10 @@ export function createMempool(context: MempoolContext): Mempool {
     } catch (error) {
       // An operation that was accepted before need not be valid any more.
       if (await isAccepted(hash)) return hash
-      keepRun(context, { hash, appId }, runs.at(-1), error)
-      throw error
+      // What its parties did before outranks what is wrong with it, and tells them how long to wait.
+      const refusal = (await pausedBy({ op, entryPoint: entryPoint.address, appId })) ?? error
+      keepRun(context, { hash, appId }, runs.at(-1), refusal)
+      throw refusal
     }
 
     const decide = ({ grant, facts }: Admissible): Promise<AdmissionDecision> => {
@@ -159,10 +167,6 @@ function createValidation(context: MempoolContext) {
   const { database, definition } = context
   const { chainId } = definition
   const rules = ruleSettings(definition)
-  const revertsOf = createBatcher<RevertSubject, Reverts>(
-    (subjects) => readReverts(database, chainId, subjects),
-    MAX_LOOK_UPS,
-  )
 
   return async (
     entryPoint: EntryPoint,
@@ -176,20 +180,8 @@ function createValidation(context: MempoolContext) {
       ? await findGrant(database, { chainId, userOpHash, appId }, unixNow())
       : undefined
     const simulation = { requester, simulateExecution, grant, userOpHash, appId, onRun }
-    // The database answers while the node does. A refusal waits for both, so that the run is charged to its party.
-    const [reverts, facts] = await Promise.allSettled([
-      revertsOf({ op, entryPoint: entryPoint.address, appId }),
-      requireValid({ ...context, rules }, entryPoint, op, simulation),
-    ])
-    const revertError = checkReverts(op, settledValue(reverts))
-    if (revertError) throw revertError
-    return { grant, facts: settledValue(facts) }
+    return { grant, facts: await requireValid({ ...context, rules }, entryPoint, op, simulation) }
   }
-}
-
-function settledValue<Value>(result: PromiseSettledResult<Value>): Value {
-  if (result.status === 'rejected') throw result.reason
-  return result.value
 }
 
 /** Counts the attribution of an operation that has one (ERC-8021). */

@@ -264,7 +264,7 @@ export async function readPastOperations(
   const { rows } = await sql<PastRecord>`
     select o.chain_id as "chainId", o.hash, o.sender, o.received_at as "receivedAt", o.state,
       o.operation->>'callData' as "callData", o.operation->>'factory' as factory,
-      o.operation->>'factoryData' as "factoryData", o.max_fee_per_gas as "maxFeePerGas",
+      coalesce(o.operation->>'factoryData', '0x') as "factoryData", o.max_fee_per_gas as "maxFeePerGas",
       coalesce(d.max_cost, o.prefund) as "maxCost",
       coalesce(d.actual_cost, i.actual_gas_cost) as "actualCost",
       d.id as "decisionId", d.sponsored, d.code, d.message, d.created_at as "decidedAt"
@@ -297,7 +297,8 @@ async function readPastOperation(
   hash: Hex,
 ): Promise<Pick<PastRecord, 'callData' | 'factory' | 'factoryData' | 'maxFeePerGas'> | undefined> {
   const { rows } = await sql<PastRecord>`select operation->>'callData' as "callData",
-      operation->>'factory' as factory, operation->>'factoryData' as "factoryData",
+      operation->>'factory' as factory,
+      coalesce(operation->>'factoryData', '0x') as "factoryData",
       max_fee_per_gas as "maxFeePerGas"
     from operations where chain_id = ${chainId} and hash = ${hash} and app_id = ${appId}`.execute(
     db,

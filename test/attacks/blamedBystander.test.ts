@@ -128,6 +128,7 @@ describe('of two operations of which each passes alone', () => {
       creationGas: 0n,
       entryPoint,
       waiting: new Set<Hex>(),
+      open: [],
     }
     const fees = { maxFeePerGas: parseGwei('5'), maxPriorityFeePerGas: parseGwei('1') }
     const kept = await passSimulation(context, assembly, fees, valid)

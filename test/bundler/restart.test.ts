@@ -33,7 +33,13 @@ describe('a bundler that starts again', () => {
     const { context, executors, entryPoint, heads } = chain
     const executor = executors[0]!
     const head = await heads.refresh()
-    const assembly = { head, executor: executor.address, entryPoint, waiting: new Set<never>() }
+    const assembly = {
+      head,
+      executor: executor.address,
+      entryPoint,
+      waiting: new Set<never>(),
+      open: [],
+    }
     const draft = await assembleBundle(context, assembly)
     const nonce = await chain.anvil.client.getTransactionCount({ address: executor.address })
     const bundle = draft && (await signBundle(context, executor, BigInt(nonce), draft, undefined))

@@ -1,4 +1,3 @@
-import type { Address, Hex } from 'viem'
 import type { ChainDefinition } from '../../chain/definition/chainDefinition.js'
 import { readDelegables } from '../../chain/delegations.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
@@ -7,6 +6,7 @@ import { type Drop, type StoredOperation, sendersInFlight } from '../../mempool/
 import { authorizationEffect } from '../../simulation/authorization.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import { dropFromPool } from './dropFromPool.js'
+import type { Assembly } from './steps.js'
 
 /**
  * The operations whose authorization (EIP-7702) is none, in place, or is sure to apply if nobody but its sender interferes:
@@ -20,14 +20,16 @@ import { dropFromPool } from './dropFromPool.js'
  */
 export async function passAuthorizations(
   context: BundlingContext,
-  { waiting, executor }: { readonly waiting: Set<Hex>; readonly executor: Address },
+  { waiting, executor, entryPoint }: Pick<Assembly, 'waiting' | 'executor' | 'entryPoint'>,
   selected: readonly StoredOperation[],
 ): Promise<readonly StoredOperation[]> {
   const { node, database, definition, signers } = context
   const { settled, early, drops } = await settleAuthorizations(node, selected)
   await dropFromPool(context, drops)
   const senders = settled.map(({ operation }) => operation.sender)
-  const inFlight = await sendersInFlight(database, definition.chainId, senders)
+  // Nothing of theirs is in flight on this EntryPoint: see `pooledOperations`.
+  const { chainId } = definition
+  const inFlight = await sendersInFlight(database, chainId, entryPoint.address, senders)
   const canSign = signers.find(({ address }) => address === executor)?.signsAuthorizations === true
   const ready: StoredOperation[] = []
   for (const stored of settled) {

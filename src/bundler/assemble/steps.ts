@@ -13,7 +13,7 @@ import { bundleCharges, preVerificationGas } from '../../gas/preVerificationGas.
 import type { StoredOperation } from '../../mempool/pool/operations.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import { carriedOperation, pricedOperation } from '../fees/pricedOperation.js'
-import { type OpenBundle, openBundles, rawTransaction } from '../outbox/bundles.js'
+import { type OpenBundle, rawTransaction } from '../outbox/bundles.js'
 import { bundleCall, type Payee } from './bundleCall.js'
 import {
   banForFailures,
@@ -33,6 +33,8 @@ export type Assembly = {
   readonly entryPoint: EntryPoint
   /** Hashes of operations to leave out this time. The steps add those that turn out to have to wait. */
   readonly waiting: Set<Hex>
+  /** The bundles that are open. */
+  readonly open: readonly OpenBundle[]
 }
 
 /** A bundle in flight, as it will run. */
@@ -52,9 +54,8 @@ export async function passInFlight(
   assembly: Assembly & Payee,
   simulated: readonly StoredOperation[],
 ): Promise<readonly StoredOperation[]> {
-  const { database, definition } = context
   if (simulated.length === 0) return simulated
-  const open = (await openBundles(database, definition.chainId)).filter(carriesOperations)
+  const open = assembly.open.filter(carriesOperations)
   if (open.length === 0) return simulated
   const flights = await Promise.all(open.map((bundle) => toFlight(context, bundle)))
   let kept = simulated

@@ -8,7 +8,7 @@ import type { ExecutorSigner } from '../../chain/signing/executorTransaction.js'
 import type { EntryPoint } from '../../erc4337/entryPoint.js'
 import { forgetPooled, pooledEntryPoints } from '../../mempool/pool/pooledOperations.js'
 import { assembleBundle, type BundleDraft } from '../assemble/assembleBundle.js'
-import { rememberFlight } from '../assemble/steps.js'
+import { type Assembly, rememberFlight } from '../assemble/steps.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import type { ExecutorState } from '../executorStatus.js'
 import type { OpenBundle } from '../outbox/bundles.js'
@@ -58,6 +58,11 @@ export async function sendBundles(
 ): Promise<boolean> {
   const { definition, entryPoints } = context
   if (followed.wait !== undefined) return false
+  let lanes = await sendingLanes(context, followed)
+  const maxInFlight = freshHead ? definition.maxBundlesPerExecutor : 1
+  // Most wakes come while all executors wait for the next head; only promises free one before.
+  if (context.pending === undefined && lanes.every(({ inFlight }) => inFlight >= maxInFlight))
+    return false
   const start = turn % entryPoints.length
   const addresses = entryPoints.map(({ address }) => address)
   const pooled = await pooledEntryPoints(context.database, definition.chainId, addresses)
@@ -68,9 +73,7 @@ export async function sendBundles(
   /** EntryPoints with operations that waited before the round and are in no bundle of it. */
   const left = new Set(rotated)
   const waiting = new Set<Hex>()
-  let lanes = await sendingLanes(context, followed)
   let isBusy = lanes.some(({ inFlight }) => inFlight > 0)
-  const maxInFlight = freshHead ? definition.maxBundlesPerExecutor : 1
   for (let inFlight = 0; inFlight < maxInFlight; inFlight++) {
     const next: SendingLane[] = []
     for (const lane of lanes) {
@@ -81,7 +84,8 @@ export async function sendBundles(
       const allowed = lane.hasSent ? rotated.filter((each) => left.has(each)) : rotated
       if (allowed.length === 0) continue
       if (isOver()) return false
-      const sent = await trySend(context, newestHead(), lane, allowed, waiting)
+      const open = await lanesOf(context, followed)
+      const sent = await trySend(context, lane, allowed, { head: newestHead(), waiting, open })
       if (sent === 'nothing') return false
       if (sent === 'stopped') {
         // It may be stored all the same.
@@ -93,9 +97,9 @@ export async function sendBundles(
       const { entryPoint } = sent
       rotated = [...rotated.filter((each) => each !== entryPoint), entryPoint]
       if (!sent.leavesOthers) left.delete(entryPoint)
-      const open = [...lane.open, sent.bundle]
-      if (open.length < mostOpen(definition))
-        next.push({ ...lane, open, inFlight: inFlight + 1, hasSent: true })
+      const own = [...lane.open, sent.bundle]
+      if (own.length < mostOpen(definition))
+        next.push({ ...lane, open: own, inFlight: inFlight + 1, hasSent: true })
     }
     lanes = next
   }
@@ -122,6 +126,9 @@ async function sendingLanes(context: BundlingContext, followed: Followed): Promi
   })
 }
 
+/** What bundles are assembled with, whoever sends them. */
+type Round = Pick<Assembly, 'head' | 'waiting' | 'open'>
+
 /** What keeps an executor from sending, until it sends a bundle. */
 const cannot = {
   send: 'the executor cannot send',
@@ -133,14 +140,13 @@ type Sent = Pick<BundleDraft, 'entryPoint' | 'leavesOthers'> & { readonly bundle
 /** The bundle that was sent; `nothing` when no operation can go, `stopped` when this executor cannot send. */
 async function trySend(
   context: BundlingContext,
-  head: Head,
   lane: SendingLane,
   entryPoints: readonly EntryPoint[],
-  waiting: Set<Hex>,
+  round: Round,
 ): Promise<Sent | 'nothing' | 'stopped'> {
   const executor = lane.signer.address
   try {
-    const sent = await sendBundle(context, head, lane, entryPoints, waiting)
+    const sent = await sendBundle(context, lane, entryPoints, round)
     if (typeof sent === 'object')
       for (const problem of Object.values(cannot)) context.problems.end(executor, problem)
     return sent
@@ -153,16 +159,16 @@ async function trySend(
 
 async function sendBundle(
   context: BundlingContext,
-  head: Head,
   { signer, state, open }: SendingLane,
   entryPoints: readonly EntryPoint[],
-  waiting: Set<Hex>,
+  round: Round,
 ): Promise<Sent | 'nothing' | 'stopped'> {
   const executor = signer.address
+  const { head } = round
   const lane = { executor, mined: state.mined, open }
   for (const entryPoint of entryPoints) {
     for (;;) {
-      const draft = await assembleBundle(context, { head, executor, entryPoint, waiting })
+      const draft = await assembleBundle(context, { ...round, executor, entryPoint })
       if (!draft) break
       const { hashes, gas, fees, dataReserve, leavesOthers } = draft
       const available = state.balance - committedCost(lane)

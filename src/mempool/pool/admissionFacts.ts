@@ -24,12 +24,15 @@ export type AdmissionFacts = {
   readonly known: OperationState | undefined
   readonly slot: PoolSlot | undefined
   readonly ofSender: number
+  /** Whether the sender, the app or some operation of the chain made bundles fail or lose wei lately; see `readReverts`. */
+  readonly mayBePaused: boolean
   readonly bounds: Readonly<Record<Scope, bigint | undefined>>
 }
 
 type FactsRow = {
   known: OperationState | null
   of_sender: bigint
+  paused: boolean
   pool: bigint | null
   app: bigint | null
   paymaster: bigint | null
@@ -56,6 +59,7 @@ export async function readFacts(
     entry_point: entryPoint,
     sender: operation.sender,
     nonce: String(operation.nonce),
+    app_id: appId,
     app_scope: scopeNames.app(appId),
     paymaster_scope: operation.paymaster && scopeNames.paymaster(entryPoint, operation.paymaster),
   }))
@@ -66,6 +70,12 @@ export async function readFacts(
       (select count(*) from operations o where o.chain_id = ${chainId}
         and o.entry_point = c.entry_point and o.sender = c.sender
         and o.is_live) as of_sender,
+      exists (select from operations o where o.chain_id = ${chainId}
+        and o.sender = c.sender and o.failed_at > now() - interval '1 day')
+      or exists (select from operations o where o.chain_id = ${chainId}
+        and o.app_id = c.app_id and o.failed_at > now() - interval '1 hour')
+      or exists (select from inclusions i where i.chain_id = ${chainId}
+        and i.uncovered_at > now() - interval '1 day') as paused,
       ${bound(sql`${scopeNames.pool}`)} as pool,
       ${bound(sql`c.app_scope`)} as app,
       ${bound(sql`c.paymaster_scope`)} as paymaster,
@@ -73,8 +83,9 @@ export async function readFacts(
       slot.max_priority_fee_per_gas as slot_tip, slot.prefund as slot_prefund,
       slot.paymaster as slot_paymaster, slot.app_id as slot_app
     from rows from (jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as (hash text,
-      entry_point text, sender text, nonce numeric, app_scope text, paymaster_scope text))
-      with ordinality as c(hash, entry_point, sender, nonce, app_scope, paymaster_scope, place)
+      entry_point text, sender text, nonce numeric, app_id uuid, app_scope text,
+      paymaster_scope text))
+      with ordinality as c(hash, entry_point, sender, nonce, app_id, app_scope, paymaster_scope, place)
     left join lateral (select * from operations o where o.chain_id = ${chainId}
       and o.hash = c.hash limit 1) known on true
     left join lateral (select * from operations o where o.chain_id = ${chainId}
@@ -84,6 +95,7 @@ export async function readFacts(
   return rows.map((row) => ({
     known: row.known ?? undefined,
     ofSender: Number(row.of_sender),
+    mayBePaused: row.paused,
     bounds: {
       pool: row.pool ?? undefined,
       app: row.app ?? undefined,

@@ -6,6 +6,7 @@ import type { DropCode } from '../../db/dropCode.js'
 import { inTransaction } from '../../db/inTransaction.js'
 import { toJson } from '../../db/json.js'
 import type { Schema } from '../../db/schema.generated.js'
+import { operationDocument } from '../../db/storedOperation.js'
 import type { Fees } from '../../erc4337/fees.js'
 import type { Operation } from '../../erc4337/operation.js'
 import { forgetBounds, lockPool } from './bounds.js'
@@ -126,7 +127,7 @@ function columnsOf({ entry, standing }: PutOperation): Readonly<Record<string, u
 /** The row of a new operation as JSON. Its documents, which are most of it, are written once. */
 function rowOf(put: PutOperation): string {
   const { operation, firstValidation = null } = put.entry
-  const documents = `"operation":${toJson(operation)},"first_validation":${toJson(firstValidation)}`
+  const documents = `"operation":${operationDocument(operation)},"first_validation":${toJson(firstValidation)}`
   return `${JSON.stringify(columnsOf(put)).slice(0, -1)},${documents}}`
 }
 

@@ -19,7 +19,7 @@ export type RevertSubject = {
  * Bundles that operations made fail on the chain, or cost more than they were paid: those of a sender in a day, of an
  * app in an hour.
  */
-export type Reverts = {
+type Reverts = {
   readonly ofSender: number
   /** Seconds since the last one of the sender; 0 without any. */
   readonly age: number
@@ -44,7 +44,7 @@ export type Reverts = {
  * The reverts of each subject, in their order. A failure of the paymaster (AA3x, AA5x) counts for the app
  * only: the sender cannot help it.
  */
-export async function readReverts(
+async function readReverts(
   db: Database,
   chainId: number,
   subjects: readonly RevertSubject[],
@@ -116,13 +116,23 @@ const TOLERATED_REVERTS = 3
 /** Senders that lost bundles wei, all with one paymaster, from which on that one is paused. */
 const SUSPECTING_SENDERS = 3
 
+/** The refusals of the subjects by what their parties did on the chain, in their order; undefined for none. */
+export async function refusalsByReverts(
+  db: Database,
+  chainId: number,
+  subjects: readonly RevertSubject[],
+): Promise<readonly (PurserError | undefined)[]> {
+  const reverts = await readReverts(db, chainId, subjects)
+  return subjects.map(({ op }, place) => checkReverts(op, reverts[place]!))
+}
+
 /**
  * The refusal of an operation whose sender, paymaster or app has made bundles fail on the chain or lose wei, where the
  * operator pays: the sender is paused, and so is a paymaster of whose operations most lost wei, those of several
  * senders. Of the app's senders that have never had an operation included only a few may
  * have one pending. The others go on: a key that is in every page of an app is not a reason to stop them.
  */
-export function checkReverts(
+function checkReverts(
   { sender, paymaster }: RevertSubject['op'],
   { ofSender, age, ofApp, ofPaymaster, paymasterAge, isKnown, pendingOfApp }: Reverts,
 ): PurserError | undefined {

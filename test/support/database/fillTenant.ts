@@ -6,7 +6,7 @@ import { eventTypes } from '../../../src/base/vocabulary.js'
 import type { Database } from '../../../src/db/database.js'
 import { emitEvent } from '../../../src/db/events.js'
 import { inTransaction } from '../../../src/db/inTransaction.js'
-import { toJson } from '../../../src/db/json.js'
+import { operationDocument } from '../../../src/db/storedOperation.js'
 import { recordRefusedDecision } from '../../../src/paymaster/ledger/decisions.js'
 import type { Tenant } from '../http/useAdmin.js'
 import { storeUser } from './storeUser.js'
@@ -157,7 +157,7 @@ export async function storeOperation(
       prefund: 9n,
       assured_price: 1n,
       valid_until: 0n,
-      operation: toJson(exampleOperation),
+      operation: operationDocument(exampleOperation),
       state,
       reason_code: state === 'dropped' ? 'EXPIRED' : null,
       reason: state === 'dropped' ? 'too late' : null,
