@@ -79,6 +79,7 @@ describe('operations that can never be bundled', () => {
       entryPoint: chain().entryPoint.address,
       baseFee,
       leastTip: 1n,
+      inFlight: [],
       limit: 500,
     }
     const read = await pooledOperations(chain().database, { ...query, without: new Set() })

@@ -17,6 +17,7 @@ function candidates(version: Version) {
     baseFee: 0n,
     leastTip: 0n,
     without: new Set(),
+    inFlight: [],
     limit: 10,
   })
 }

@@ -1,4 +1,4 @@
-import type { Hex, SignedAuthorization } from 'viem'
+import type { Address, Hex, SignedAuthorization } from 'viem'
 import { greatest } from '../../base/bigints.js'
 import type { ChainDefinition } from '../../chain/definition/chainDefinition.js'
 import { acceptedTip } from '../../chain/fees.js'
@@ -36,6 +36,7 @@ import {
 export type BundleDraft = {
   readonly entryPoint: EntryPoint
   readonly hashes: readonly Hex[]
+  readonly senders: readonly Address[]
   readonly data: Hex
   readonly gas: bigint
   readonly fees: Fees
@@ -142,6 +143,7 @@ export async function assembleBundle(
       return {
         entryPoint,
         hashes: kept.map(({ hash }) => hash),
+        senders: kept.map(({ operation }) => operation.sender),
         data,
         gas: gas + (charged?.posterGas ?? 0n),
         fees: plan.fees,
@@ -178,18 +180,20 @@ export async function assembleBundle(
  */
 async function selectPooled(
   context: BundlingContext,
-  { head, entryPoint, waiting, creationGas }: Assembly & Payee,
+  { head, entryPoint, waiting, open, creationGas }: Assembly & Payee,
   { target, leastTip }: Pick<Selection, 'target' | 'leastTip'>,
 ): Promise<{ readonly selected: readonly StoredOperation[]; readonly passedOver: number }> {
   const { database, definition, rules } = context
   const { chainId, maxBundleGas, maxBundleBytes } = definition
   const { baseFee } = head
+  const own = open.filter((bundle) => bundle.entryPoint === entryPoint.address)
   const query = {
     chainId,
     entryPoint: entryPoint.address,
     baseFee,
     leastTip,
     without: waiting,
+    inFlight: own.flatMap(({ senders }) => senders),
     limit: CANDIDATE_LIMIT,
   }
   let candidates: readonly StoredOperation[] = await pooledOperations(database, query)

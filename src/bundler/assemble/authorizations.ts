@@ -1,3 +1,4 @@
+import type { Address } from 'viem'
 import type { ChainDefinition } from '../../chain/definition/chainDefinition.js'
 import { readDelegables } from '../../chain/delegations.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
@@ -20,7 +21,12 @@ import type { Assembly } from './steps.js'
  */
 export async function passAuthorizations(
   context: BundlingContext,
-  { waiting, executor, entryPoint }: Pick<Assembly, 'waiting' | 'executor' | 'entryPoint'>,
+  {
+    waiting,
+    executor,
+    entryPoint,
+    open,
+  }: Pick<Assembly, 'waiting' | 'executor' | 'entryPoint' | 'open'>,
   selected: readonly StoredOperation[],
 ): Promise<readonly StoredOperation[]> {
   const { node, database, definition, signers } = context
@@ -28,8 +34,12 @@ export async function passAuthorizations(
   await dropFromPool(context, drops)
   const senders = settled.map(({ operation }) => operation.sender)
   // Nothing of theirs is in flight on this EntryPoint: see `pooledOperations`.
-  const { chainId } = definition
-  const inFlight = await sendersInFlight(database, chainId, entryPoint.address, senders)
+  const mayBeInFlight = open.some(
+    ({ entryPoint: other }) => other !== null && other !== entryPoint.address,
+  )
+  const inFlight = mayBeInFlight
+    ? await sendersInFlight(database, definition.chainId, senders)
+    : new Map<Address, boolean>()
   const canSign = signers.find(({ address }) => address === executor)?.signsAuthorizations === true
   const ready: StoredOperation[] = []
   for (const stored of settled) {

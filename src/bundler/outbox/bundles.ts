@@ -36,6 +36,8 @@ export type OpenBundle = {
   readonly operationCount: number
   /** Operations that still wait for it. */
   readonly waitingCount: number
+  /** The senders of those that wait. */
+  readonly senders: readonly Address[]
   /** The operator wants one of its operations back. */
   readonly cancelRequested: boolean
   /** The first end of its operations' validity: Unix seconds and a block, 0 = none. */
@@ -70,6 +72,7 @@ async function bundlesWhere(
         eb
           .selectFrom('operations as o')
           .select(sql<bigint>`count(*)`.as('waiting'))
+          .select(sql<Address[] | null>`array_agg(o.sender)`.as('senders'))
           .select(sql<boolean>`bool_or(o.cancel_requested_at is not null)`.as('cancel'))
           .select(sql<bigint>`min(nullif(o.valid_until, 0))`.as('valid_until'))
           .select(sql<bigint>`min(nullif(o.valid_until_block, 0))`.as('valid_until_block'))
@@ -79,7 +82,7 @@ async function bundlesWhere(
     )
     .select(['b.id', 'b.kind', 'b.entry_point', 'b.executor', 'b.nonce', 'b.operation_count'])
     .select('b.state')
-    .select(['inside.waiting', 'inside.cancel', 't.noop', 't.max_cost'])
+    .select(['inside.waiting', 'inside.senders', 'inside.cancel', 't.noop', 't.max_cost'])
     .select(['inside.valid_until', 'inside.valid_until_block', 'b.relayed_from'])
     .select(['t.hash', 't.max_fee_per_gas', 't.max_priority_fee_per_gas'])
     .select(sql<number>`extract(epoch from now() - t.created_at)::float8 * 1000`.as('age'))
@@ -107,6 +110,7 @@ async function bundlesWhere(
       operationCount: row.operation_count,
       // Nothing is to be done about the operations of a settled one, which are where they belong.
       waitingCount: row.state === 'signed' ? Number(row.waiting ?? 0) : row.operation_count,
+      senders: row.senders ?? [],
       cancelRequested: row.cancel ?? false,
       validUntil: Number(row.valid_until ?? 0),
       validUntilBlock: row.valid_until_block ?? 0n,

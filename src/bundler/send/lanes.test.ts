@@ -36,6 +36,7 @@ function bundle(nonce: number, fields: Partial<OpenBundle> = {}): OpenBundle {
     nonce: BigInt(nonce),
     operationCount: 2,
     waitingCount: 2,
+    senders: [],
     cancelRequested: false,
     validUntil: 0,
     validUntilBlock: 0n,

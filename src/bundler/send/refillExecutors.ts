@@ -173,7 +173,7 @@ export async function sendTransfer(
   const id = await storeBundle(database, { chainId, ...stored, gift }, attempt, owed)
   if (id === undefined) throw new Error('a transaction without operations was superseded')
   faultPoint('bundle:committed')
-  const counts = { operationCount: 0, waitingCount: 0, cancelRequested: false }
+  const counts = { operationCount: 0, waitingCount: 0, senders: [], cancelRequested: false }
   const ends = { validUntil: 0, validUntilBlock: 0n }
   const bundle: OpenBundle = {
     id,

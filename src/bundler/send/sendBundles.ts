@@ -203,7 +203,7 @@ export async function signBundle(
   relayedFrom: bigint | undefined,
 ): Promise<OpenBundle | undefined> {
   const { chainId } = definition
-  const { entryPoint, hashes, data, gas, fees, authorizationList, dataReserve } = draft
+  const { entryPoint, hashes, senders, data, gas, fees, authorizationList, dataReserve } = draft
   const to = entryPoint.address
   const transaction = { chainId, nonce: Number(nonce), to, data, gas, authorizationList, ...fees }
   const attempt = await signAttempt(signer, transaction, false, dataReserve)
@@ -219,7 +219,7 @@ export async function signBundle(
   const call = { from: signer.address, to, data, gas, authorizations: authorizationList }
   rememberFlight(attempt.hash, call)
   forgetPooled(hashes)
-  const counts = { operationCount: hashes.length, waitingCount: hashes.length }
+  const counts = { operationCount: hashes.length, waitingCount: hashes.length, senders }
   // The operations were valid long enough a moment ago; the database tells their end to the next cycle.
   const ends = { validUntil: 0, validUntilBlock: 0n }
   return {

@@ -113,21 +113,19 @@ export async function operationsInBundle(
 }
 
 /**
- * Those of these accounts of which operations are in flight on the chain on other EntryPoints than this one; true where one of these
+ * Those of these accounts of which operations are in flight on the chain, on whatever EntryPoint; true where one of these
  * carries an authorization (EIP-7702).
  */
 export async function sendersInFlight(
   db: Database,
   chainId: number,
-  entryPoint: Address,
   senders: readonly Address[],
 ): Promise<ReadonlyMap<Address, boolean>> {
   if (senders.length === 0) return new Map()
   const { rows } = await sql<{ sender: Address; delegates: boolean }>`
     select o.sender, bool_or(o.operation ? 'authorization') as delegates
     from bundles b join operations o on ${isIn}
-    where b.chain_id = ${chainId} and b.state = 'signed' and b.entry_point <> ${entryPoint}
-      and o.sender = any(${senders}::text[])
+    where b.chain_id = ${chainId} and b.state = 'signed' and o.sender = any(${senders}::text[])
     group by o.sender`.execute(db)
   return new Map(rows.map(({ sender, delegates }) => [sender, delegates]))
 }

@@ -4,7 +4,7 @@ import { compareBigints, smallest } from '../../base/bigints.js'
 import { Lru } from '../../base/lru.js'
 import type { Database } from '../../db/database.js'
 import type { Schema } from '../../db/schema.generated.js'
-import { isIn, type StoredOperation, storedColumns, toStored } from './operations.js'
+import { type StoredOperation, storedColumns, toStored } from './operations.js'
 import { nonceKeyUnit } from './successors.js'
 
 /**
@@ -107,7 +107,7 @@ const rankedColumns = [
 ] as const
 
 /** Pooled operations that nothing of their sender keeps from being bundled. */
-function readyOperations(db: Database, { chainId, entryPoint, without }: PoolQuery) {
+function readyOperations(db: Database, { chainId, entryPoint, without, inFlight }: PoolQuery) {
   return (
     db
       .selectFrom('operations as o')
@@ -117,13 +117,9 @@ function readyOperations(db: Database, { chainId, entryPoint, without }: PoolQue
       // The condition of the indexes. Not `state = 'pooled'`: while the server has no statistics, it would expect few
       // rows and sort them all.
       .where(sql<boolean>`o.is_live and o.assured_price >= 0 and o.state <> 'bundled'`)
-      .where(sql<boolean>`o.hash <> all(${[...without]}::text[])`)
-      // The senders in open bundles are read once. A look at all of a sender's operations for each of them would
-      // read a queue of sixteen more than a hundred times.
-      .where(
-        sql<boolean>`o.sender not in (select o.sender from bundles b join operations o on ${isIn}
-          where b.chain_id = ${chainId} and b.entry_point = ${entryPoint} and b.state = 'signed')`,
-      )
+      // Not `<> all`, which would compare each operation with each of them.
+      .where(sql<boolean>`o.hash not in (select unnest(${[...without]}::text[]))`)
+      .where(sql<boolean>`o.sender not in (select unnest(${inFlight}::text[]))`)
       // Not as a join, which the server may begin with all operations of the EntryPoint for each one.
       .where(
         sql<boolean>`(select 1 from operations other
@@ -143,5 +139,7 @@ type PoolQuery = {
   readonly leastTip: bigint
   /** Hashes that are passed over. */
   readonly without: ReadonlySet<Hex>
+  /** Senders with an operation in an open bundle. */
+  readonly inFlight: readonly Address[]
   readonly limit: number
 }
