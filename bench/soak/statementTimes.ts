@@ -7,7 +7,8 @@ export type StatementTimes = Readonly<Record<string, Latency & { readonly calls:
 
 /** Bytes of the log that are read at once. */
 const PIECE = 1 << 20
-const LABEL_LENGTH = 70
+/** Characters that tell statements apart. */
+const LABEL_LENGTH = 80
 
 /**
  * Milliseconds of each statement, from the server's log: pg_stat_statements knows no percentiles. Each call returns those
@@ -42,23 +43,22 @@ export async function followStatements(
   }
 
   return async () => {
+    const { rows } = await sql<{ id: string; query: string }>`
+      select queryid::text as id, query from pg_stat_statements`.execute(database)
+    const texts = new Map(
+      rows.map(({ id, query }) => [id, query.replace(/\s+/g, ' ').slice(0, LABEL_LENGTH)]),
+    )
     const times = new Map<string, number[]>()
     for (const line of takeLines()) {
       const [, id, step, ms] = /^(-?\d+) (\w+)[^|]*\|LOG: +duration: ([\d.]+) ms$/.exec(line) ?? []
       if (id === undefined || step === undefined || step === 'PARSE' || step === 'BIND') continue
-      const key = id === '0' ? step : id
-      const known = times.get(key)
+      const label = texts.get(id) ?? step
+      const known = times.get(label)
       if (known) known.push(Number(ms))
-      else times.set(key, [Number(ms)])
+      else times.set(label, [Number(ms)])
     }
-    const { rows } = await sql<{ id: string; query: string }>`
-      select queryid::text as id, query from pg_stat_statements`.execute(database)
-    const texts = new Map(rows.map(({ id, query }) => [id, query]))
     return Object.fromEntries(
-      [...times].map(([key, all]) => [
-        (texts.get(key) ?? key).replace(/\s+/g, ' ').slice(0, LABEL_LENGTH),
-        { ...latencyOf(all), calls: all.length },
-      ]),
+      [...times].map(([label, all]) => [label, { ...latencyOf(all), calls: all.length }]),
     )
   }
 }

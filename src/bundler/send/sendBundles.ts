@@ -126,7 +126,7 @@ async function sendingLanes(context: BundlingContext, followed: Followed): Promi
   })
 }
 
-/** What bundles are assembled with, whoever sends them. */
+/** What bundles are assembled with on every lane. */
 type Round = Pick<Assembly, 'head' | 'waiting' | 'open'>
 
 /** What keeps an executor from sending, until it sends a bundle. */
