@@ -33,6 +33,9 @@ async function askedWhile(
 ): Promise<unknown[]> {
   const before = front.bodies.length
   const asked = () => front.bodies.slice(before).flat() as { method: string }[]
+  // One run in a hundred is compared with the node's own, after the answer.
+  const isComparison = (body: unknown) =>
+    [body].flat().every((call) => (call as { method: string }).method === 'debug_traceCall')
   let release = () => {}
   held = new Promise((resolve) => {
     release = resolve
@@ -42,7 +45,7 @@ async function askedWhile(
     await until(async () => methods.every((name) => asked().some(({ method }) => method === name)))
     release()
     await done
-    return front.bodies.slice(before)
+    return front.bodies.slice(before).filter((body) => !isComparison(body))
   } finally {
     release()
     held = undefined
