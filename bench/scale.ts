@@ -140,19 +140,23 @@ const { values } = parseArgs({
     operations: { type: 'string', default: '6000' },
   },
 })
-const results: unknown[] = []
-if (values.processes === undefined) {
+
+async function requestRows(): Promise<readonly Row[]> {
   const rows = await measure()
   printRequests(rows)
-  results.push(...rows)
-} else {
+  return rows
+}
+
+async function processRows(list: string): Promise<readonly ProcessRow[]> {
   const operations = count('operations', values.operations)
   const rows: ProcessRow[] = []
-  for (const each of values.processes.split(',')) {
+  for (const each of list.split(',')) {
     const processes = count('processes', each)
     rows.push({ processes, figures: await measureProcesses(processes, operations) })
   }
   printProcesses(rows)
-  results.push(...rows)
+  return rows
 }
-if (values.json) writeFileSync(values.json, JSON.stringify(results, null, 2))
+
+const rows = await (values.processes === undefined ? requestRows() : processRows(values.processes))
+if (values.json) writeFileSync(values.json, JSON.stringify(rows, null, 2))

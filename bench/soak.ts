@@ -25,7 +25,6 @@ const CONNECTIONS = 128
 const ACCOUNTS = 1_000
 /** Nonce keys of each account: the chain's state does not grow, and no account has more operations in the pool. */
 const KEYS = 4
-const MINUTE = 60_000
 
 const { values } = parseArgs({
   options: {
@@ -138,7 +137,7 @@ async function soak({ chain, service, inclusions, fleet, target }: Place): Promi
     noteIncluded()
     ready = await prepare()
     await delay(Math.max(0, due + 1_000 - performance.now()))
-    if (performance.now() < start + (samples.length + 1) * MINUTE) continue
+    if ((second + 1) % 60 !== 0) continue
     const minute = await sample()
     samples.push(minute)
     printMinute(samples.length, minute)

@@ -17,7 +17,7 @@ export type LoadChain = Pick<DeployedContracts, 'entryPoints' | 'factories'> & {
 }
 
 const CHAIN_ID = 31_337
-/** Blocks with a second, or the fifth of one, between them hold some thousand operations; of the last ten minutes they are kept. */
+/** Timed blocks hold some thousand operations. Anvil keeps the last 600, so that its memory stays bounded. */
 const timed = (seconds: string) =>
   [
     '--block-time',

@@ -33,7 +33,7 @@ async function askedWhile(
 ): Promise<unknown[]> {
   const before = front.bodies.length
   const asked = () => front.bodies.slice(before).flat() as { method: string }[]
-  // One run in a hundred is compared with the node's own, after the answer.
+  // One run in a hundred is also made by the node, for comparison.
   const isComparison = (body: unknown) =>
     [body].flat().every((call) => (call as { method: string }).method === 'debug_traceCall')
   let release = () => {}

@@ -71,7 +71,6 @@ async function bundlesWhere(
       (eb) =>
         eb
           .selectFrom('operations as o')
-          .select(sql<bigint>`count(*)`.as('waiting'))
           .select(sql<Address[] | null>`array_agg(o.sender)`.as('senders'))
           .select(sql<boolean>`bool_or(o.cancel_requested_at is not null)`.as('cancel'))
           .select(sql<bigint>`min(nullif(o.valid_until, 0))`.as('valid_until'))
@@ -82,7 +81,7 @@ async function bundlesWhere(
     )
     .select(['b.id', 'b.kind', 'b.entry_point', 'b.executor', 'b.nonce', 'b.operation_count'])
     .select('b.state')
-    .select(['inside.waiting', 'inside.senders', 'inside.cancel', 't.noop', 't.max_cost'])
+    .select(['inside.senders', 'inside.cancel', 't.noop', 't.max_cost'])
     .select(['inside.valid_until', 'inside.valid_until_block', 'b.relayed_from'])
     .select(['t.hash', 't.max_fee_per_gas', 't.max_priority_fee_per_gas'])
     .select(sql<number>`extract(epoch from now() - t.created_at)::float8 * 1000`.as('age'))
@@ -104,13 +103,14 @@ async function bundlesWhere(
       age: row.age,
     }
     const bundle = bundles.get(row.id)
+    const senders = row.senders ?? []
     bundles.set(row.id, {
       id: row.id,
       kind: row.kind,
       operationCount: row.operation_count,
       // Nothing is to be done about the operations of a settled one, which are where they belong.
-      waitingCount: row.state === 'signed' ? Number(row.waiting ?? 0) : row.operation_count,
-      senders: row.senders ?? [],
+      waitingCount: row.state === 'signed' ? senders.length : row.operation_count,
+      senders,
       cancelRequested: row.cancel ?? false,
       validUntil: Number(row.valid_until ?? 0),
       validUntilBlock: row.valid_until_block ?? 0n,
