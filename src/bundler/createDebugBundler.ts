@@ -7,7 +7,7 @@ import type { EntryPoint } from '../erc4337/entryPoint.js'
 import type { Operation } from '../erc4337/operation.js'
 import { isStaked } from '../erc4337/rules/index.js'
 import { highestPrice } from '../gas/highestPrice.js'
-import { type StoredOperation, toStored } from '../mempool/pool/operations.js'
+import { isLive, type StoredOperation, toStored } from '../mempool/pool/operations.js'
 import { putUnchecked } from '../mempool/pool/putOperations.js'
 import { clearReputations, readReputations, setReputations } from '../mempool/pool/reputations.js'
 import { statusOf } from '../mempool/reputation.js'
@@ -78,12 +78,13 @@ async function poolOf(
   entryPoint: Address,
 ): Promise<StoredOperation[]> {
   const rows = await db
-    .selectFrom('operations')
-    .selectAll()
-    .where('chain_id', '=', BigInt(chainId))
-    .where('entry_point', '=', entryPoint)
-    .where(sql<boolean>`is_live and state = 'pooled'`)
-    .orderBy('received_at')
+    .selectFrom('live_operations as l')
+    .innerJoin('operations as o', (join) => join.on(isLive))
+    .selectAll('o')
+    .where('l.chain_id', '=', BigInt(chainId))
+    .where('l.entry_point', '=', entryPoint)
+    .where(sql<boolean>`l.state = 'pooled'`)
+    .orderBy('l.received_at')
     .execute()
   return rows.map(toStored)
 }
@@ -91,9 +92,10 @@ async function poolOf(
 /** Drops all pooled operations of a chain, for tests of a bundler from outside. */
 async function clearPool(db: Database, chainId: number): Promise<void> {
   await db
-    .updateTable('operations')
+    .updateTable('operations as o')
+    .from('live_operations as l')
     .set({ state: 'dropped', reason_code: 'CLEARED', reason: 'the pool was cleared' })
-    .where('chain_id', '=', BigInt(chainId))
-    .where(sql<boolean>`is_live and state = 'pooled'`)
+    .where('l.chain_id', '=', BigInt(chainId))
+    .where(sql<boolean>`${isLive} and o.state = 'pooled'`)
     .execute()
 }

@@ -109,16 +109,16 @@ function nameOf({ appId, sender }: SenderQuery): string {
 
 const columns = sql`hash, sender, app_id as "appId"`
 
-/** The live operations of the senders, by the index of their slots. */
+/** The live operations of the senders, by their slots. */
 async function acceptedOf(
   db: Database,
   chainId: number,
   entryPoints: readonly Address[],
   senders: readonly Address[],
 ): Promise<readonly Found[]> {
-  const { rows } = await sql<Found>`select ${columns} from operations
+  const { rows } = await sql<Found>`select ${columns} from live_operations
     where chain_id = ${chainId} and entry_point = any(${entryPoints}::text[])
-      and sender = any(${senders}::text[]) and is_live`.execute(db)
+      and sender = any(${senders}::text[])`.execute(db)
   return rows
 }
 

@@ -35,12 +35,15 @@ const LONGEST_STATEMENT = 4_000_000
 const noTimeouts = sql`select set_config(name, '0', true)
   from unnest(array['statement_timeout', 'idle_in_transaction_session_timeout']) as name`
 
-/** The tables with the columns that an insert may give; those of the migrator are made by migrating. */
+/**
+ * The tables with the columns that an insert may give. Those of the migrator are made by migrating, and what a trigger
+ * keeps of operations by inserting these.
+ */
 const columnsByTable = sql<{ table: string; columns: string[] }>`
   select c.relname as table, array_agg(a.attname::text order by a.attnum) as columns
   from pg_class c join pg_attribute a on a.attrelid = c.oid
   where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r'
-    and c.relname not like 'kysely\\_%'
+    and c.relname not like 'kysely\\_%' and c.relname <> 'live_operations'
     and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
   group by c.relname order by c.relname`
 

@@ -261,6 +261,26 @@ export type Schema = {
     token: bigint
     expires_at: Date
   }
+  live_operations: {
+    chain_id: bigint
+    entry_point: Address
+    sender: Address
+    nonce: bigint
+    hash: Hex
+    app_id: string
+    factory: Address | null
+    paymaster: Address | null
+    delegates: boolean
+    max_fee_per_gas: bigint
+    max_priority_fee_per_gas: bigint
+    assured_price: bigint
+    prefund: bigint
+    valid_until: bigint
+    valid_until_block: bigint
+    received_at: Date
+    attempts: number
+    state: 'pooled' | 'bundled'
+  }
   master_key: {
     one: Generated<boolean>
     check_value: Buffer
@@ -312,7 +332,6 @@ export type Schema = {
     bundle_id: bigint | null
     cancel_requested_at: Date | null
     updated_at: Generated<Date>
-    is_live: Generated<boolean>
     ended_badly_at: Generated<Date | null>
     failed_at: Generated<Date | null>
   }

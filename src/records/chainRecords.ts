@@ -25,7 +25,7 @@ export async function poolSummary(db: Database, chainId: number): Promise<PoolSu
       percentile_disc(0.1) within group (order by max_priority_fee_per_gas)::float8 as p10,
       percentile_disc(0.5) within group (order by max_priority_fee_per_gas)::float8 as p50,
       percentile_disc(0.9) within group (order by max_priority_fee_per_gas)::float8 as p90
-    from operations where chain_id = ${chainId} and is_live`.execute(db)
+    from live_operations where chain_id = ${chainId}`.execute(db)
   const { p10 = null, p50 = null, p90 = null, ...counts } = rows[0] ?? {}
   return { pooled: 0n, bundled: 0n, oldestAt: null, ...counts, tips: { p10, p50, p90 } }
 }

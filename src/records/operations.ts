@@ -175,7 +175,12 @@ function indexedConditions({ state, code, from, until }: OperationFilter) {
   return [
     ...(state === undefined ? [] : [sql`o.state = ${state}`]),
     // The conditions of indexes.
-    ...(isLive ? [sql`o.is_live and o.app_id > '00000000-0000-0000-0000-000000000000'`] : []),
+    ...(isLive
+      ? [
+          sql`(o.chain_id, o.hash) in (select l.chain_id, l.hash from live_operations l
+            where l.app_id = a.id and l.app_id > '00000000-0000-0000-0000-000000000000')`,
+        ]
+      : []),
     ...(code !== undefined || endedBadly ? [sql`o.ended_badly_at is not null`] : []),
     ...(from === undefined ? [] : [sql`o.received_at >= ${from}`]),
     ...(until === undefined ? [] : [sql`o.received_at < ${until}`]),
@@ -188,7 +193,7 @@ function ofSuccess(success: boolean) {
 }
 
 const outcomeConditions: Readonly<Record<OutcomeFilter, RawBuilder<unknown>>> = {
-  inFlight: sql`o.is_live`,
+  inFlight: sql`o.state in ('pooled', 'bundled')`,
   included: ofSuccess(true),
   failed: ofSuccess(false),
   dropped: sql`o.ended_badly_at is not null`,
@@ -255,20 +260,19 @@ function ofSender(sender: Address) {
         where (chain_id, entry_point) > (p.chain_id, p.entry_point)
         order by chain_id, entry_point limit 1) i
     ), live_places as (
-      (select chain_id, entry_point from operations where is_live
+      (select chain_id, entry_point from live_operations
         order by chain_id, entry_point limit 1)
       union all
       select o.chain_id, o.entry_point from live_places p cross join lateral (
-        select chain_id, entry_point from operations where is_live
-          and (chain_id, entry_point) > (p.chain_id, p.entry_point)
+        select chain_id, entry_point from live_operations
+        where (chain_id, entry_point) > (p.chain_id, p.entry_point)
         order by chain_id, entry_point limit 1) o
     )
     select i.chain_id, i.user_op_hash as hash from places p join inclusions i
       on i.chain_id = p.chain_id and i.entry_point = p.entry_point and i.sender = ${sender}
     union
-    select o.chain_id, o.hash from live_places p join operations o
-      on o.chain_id = p.chain_id and o.entry_point = p.entry_point and o.sender = ${sender}
-        and o.is_live
+    select l.chain_id, l.hash from live_places p join live_operations l
+      on l.chain_id = p.chain_id and l.entry_point = p.entry_point and l.sender = ${sender}
     union
     select chain_id, hash from operations
       where sender = ${sender} and ended_badly_at is not null

@@ -5,6 +5,7 @@ import type { DropCode } from '../../db/dropCode.js'
 import { lockTurn } from '../../db/lockTurn.js'
 import { pipelined } from '../../db/pipelined.js'
 import { forgetBounds, lockPool } from '../../mempool/pool/bounds.js'
+import { isLive } from '../../mempool/pool/operations.js'
 import { countReputations } from '../../mempool/pool/reputations.js'
 import { undoLedger } from '../../paymaster/ledger/ledger.js'
 import { undoTokenPayments } from '../../paymaster/ledger/tokenPayments.js'
@@ -110,9 +111,9 @@ async function returnOperations(
   const { rows } = await sql<{ hash: Hex }>`
     update operations o set
       state = case
-        when exists (select 1 from operations other where other.chain_id = o.chain_id
+        when exists (select 1 from live_operations other where other.chain_id = o.chain_id
           and other.entry_point = o.entry_point and other.sender = o.sender
-          and other.nonce = o.nonce and other.is_live) then 'replaced'
+          and other.nonce = o.nonce) then 'replaced'
         when o.bundle_id is null then 'pooled' else 'bundled' end,
       updated_at = now()
     from inclusions i
@@ -131,8 +132,11 @@ const CHAIN_RESET: DropCode = 'CHAIN_RESET'
 export async function forgetChain(trx: Transaction, chainId: number): Promise<void> {
   await sql`update bundles set state = 'abandoned', updated_at = now()
     where chain_id = ${chainId} and state = 'signed'`.execute(trx)
-  await sql`update operations set state = 'pooled', bundle_id = null, updated_at = now()
-    where chain_id = ${chainId} and is_live and state = 'bundled'`.execute(trx)
+  await sql`update operations o set state = 'pooled', bundle_id = null, updated_at = now()
+    from live_operations l
+    where l.chain_id = ${chainId} and l.state = 'bundled' and ${isLive} and o.state = 'bundled'`.execute(
+    trx,
+  )
   await sql`update operations set state = 'dropped', reason_code = ${CHAIN_RESET}, bundle_id = null,
     reason = 'the chain was reset after this operation was included', updated_at = now()
     where chain_id = ${chainId} and state = 'included'`.execute(trx)

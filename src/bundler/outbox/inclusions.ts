@@ -216,8 +216,7 @@ export async function hashesToSettle(
  * include a dropped one, or have included it in a block that its drop did not know.
  */
 export function mayBeIncluded(chainId: number) {
-  return sql<boolean>`(exists (select from operations
-      where chain_id = ${chainId} and is_live)
+  return sql<boolean>`(exists (select from live_operations where chain_id = ${chainId})
     or exists (select from operations
       where chain_id = ${chainId} and state = 'dropped'
         and ended_badly_at > now() - interval '10 minutes'))`

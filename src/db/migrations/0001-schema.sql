@@ -669,9 +669,8 @@ create table operations (
   bundle_id bigint,
   cancel_requested_at timestamptz,
   updated_at timestamptz not null default now(),
-  -- Indexes name the three columns below and never `state`, `bundle_id` or `updated_at`. A claim changes none of them, so
-  -- it writes to no index (a heap-only update); an inclusion changes only `is_live`.
-  is_live boolean not null generated always as (state in ('pooled', 'bundled')) stored,
+  -- Indexes name the two columns below and never `state`, `bundle_id` or `updated_at`: a claim and an inclusion change
+  -- none of them, so they write to no index (heap-only updates).
   -- When it was dropped or replaced.
   ended_badly_at timestamptz
     generated always as (case when state in ('dropped', 'replaced') then updated_at end) stored,
@@ -680,38 +679,6 @@ create table operations (
     generated always as (case when state = 'dropped' and bundle_id is not null then updated_at end) stored,
   primary key (chain_id, hash)
 ) with (fillfactor = 50);
-create unique index operations_slot on operations (chain_id, entry_point, sender, nonce)
-  where is_live;
--- Bundles choose inside these two indexes: one ranks the operations that pay their whole tip at a
--- base fee, the other those that pay less of it, and neither reads those that pay too little. The
--- cheapest operations of a full pool are at their ends.
--- `assured_price >= 0` holds for every row, as do the last conditions of the indexes on age and app: an index fits only
--- a statement that repeats its condition. While the table has no statistics the planner takes any index that fits, and
--- would read a whole one for each sender.
-create index operations_by_tip on operations
-  (chain_id, entry_point, max_priority_fee_per_gas desc, received_at,
-    (assured_price - max_priority_fee_per_gas))
-  where is_live and assured_price >= 0;
-create index operations_by_price on operations
-  (chain_id, entry_point, assured_price desc, received_at,
-    (assured_price - max_priority_fee_per_gas))
-  where is_live and assured_price >= 0;
-create index operations_paymaster on operations (chain_id, entry_point, paymaster)
-  where is_live and paymaster is not null;
--- Authorizations (EIP-7702) of an account, over all EntryPoints.
-create index operations_delegating on operations (chain_id, sender)
-  where is_live and operation ? 'authorization';
-create index operations_factory on operations (chain_id, entry_point, factory)
-  where is_live and factory is not null;
-create index operations_app on operations (app_id, chain_id)
-  where is_live and app_id > '00000000-0000-0000-0000-000000000000';
--- Those that end by time, by block, by age.
-create index operations_expiry on operations (chain_id, valid_until)
-  where is_live and valid_until > 0;
-create index operations_last_block on operations (chain_id, valid_until_block)
-  where is_live and valid_until_block > 0;
-create index operations_age on operations (chain_id, received_at)
-  where is_live and received_at > '-infinity';
 -- Operations that were just dropped may still be included.
 create index operations_dropped on operations (chain_id, ended_badly_at)
   where ended_badly_at is not null;
@@ -726,6 +693,98 @@ create index operations_ended_badly on operations (app_id, received_at, hash)
   where ended_badly_at is not null;
 create index operations_ended_badly_sender on operations (sender, chain_id, hash)
   where ended_badly_at is not null;
+
+-- The pool: a narrow row for each operation that is pooled or bundled, with the columns of that name, which a trigger
+-- keeps. Operations that ended leave dead entries in its indexes, which each choice of candidates has to pass: this table
+-- stays small whatever the history is, so it is vacuumed each minute and in milliseconds.
+create table live_operations (
+  chain_id bigint not null,
+  entry_point text not null,
+  sender text not null,
+  nonce numeric(78, 0) not null,
+  hash text not null,
+  app_id uuid not null,
+  factory text,
+  paymaster text,
+  delegates boolean not null, -- carries an authorization (EIP-7702)
+  max_fee_per_gas numeric(78, 0) not null,
+  max_priority_fee_per_gas numeric(78, 0) not null,
+  assured_price numeric(78, 0) not null,
+  prefund numeric(78, 0) not null,
+  valid_until bigint not null,
+  valid_until_block bigint not null,
+  received_at timestamptz not null,
+  -- These change while it is live, and no index names them.
+  attempts integer not null,
+  state text not null check (state in ('pooled', 'bundled')),
+  primary key (chain_id, entry_point, sender, nonce)
+) with (fillfactor = 45);
+-- Bundles choose inside these two indexes: one ranks the operations that pay their whole tip at a
+-- base fee, the other those that pay less of it, and neither reads those that pay too little. The
+-- cheapest operations of a full pool are at their ends.
+-- `assured_price >= 0` holds for every row, as do the last conditions of the indexes on age and app: an index fits only
+-- a statement that repeats its condition. While the table has no statistics the planner takes any index that fits, and
+-- would read a whole one for each sender.
+create index live_operations_by_tip on live_operations
+  (chain_id, entry_point, max_priority_fee_per_gas desc, received_at,
+    (assured_price - max_priority_fee_per_gas))
+  where assured_price >= 0;
+create index live_operations_by_price on live_operations
+  (chain_id, entry_point, assured_price desc, received_at,
+    (assured_price - max_priority_fee_per_gas))
+  where assured_price >= 0;
+create index live_operations_paymaster on live_operations (chain_id, entry_point, paymaster)
+  where paymaster is not null;
+-- Authorizations (EIP-7702) of an account, over all EntryPoints.
+create index live_operations_delegating on live_operations (chain_id, sender) where delegates;
+create index live_operations_factory on live_operations (chain_id, entry_point, factory)
+  where factory is not null;
+create index live_operations_app on live_operations (app_id, chain_id)
+  where app_id > '00000000-0000-0000-0000-000000000000';
+-- Those that end by time, by block, by age.
+create index live_operations_expiry on live_operations (chain_id, valid_until)
+  where valid_until > 0;
+create index live_operations_last_block on live_operations (chain_id, valid_until_block)
+  where valid_until_block > 0;
+create index live_operations_age on live_operations (chain_id, received_at)
+  where received_at > '-infinity';
+
+create function keep_live_operation() returns trigger language plpgsql as $$
+  begin
+    if tg_op <> 'INSERT' and old.state in ('pooled', 'bundled') then
+      if tg_op = 'UPDATE' and new.state in ('pooled', 'bundled') then
+        update live_operations set app_id = new.app_id, factory = new.factory,
+          paymaster = new.paymaster, delegates = new.operation ? 'authorization',
+          max_fee_per_gas = new.max_fee_per_gas,
+          max_priority_fee_per_gas = new.max_priority_fee_per_gas,
+          assured_price = new.assured_price, prefund = new.prefund, valid_until = new.valid_until,
+          valid_until_block = new.valid_until_block, received_at = new.received_at,
+          attempts = new.attempts, state = new.state
+        where chain_id = old.chain_id and entry_point = old.entry_point and sender = old.sender
+          and nonce = old.nonce;
+      else
+        delete from live_operations
+        where chain_id = old.chain_id and entry_point = old.entry_point and sender = old.sender
+          and nonce = old.nonce;
+      end if;
+    else
+      insert into live_operations (chain_id, entry_point, sender, nonce, hash, app_id, factory,
+        paymaster, delegates, max_fee_per_gas, max_priority_fee_per_gas, assured_price, prefund,
+        valid_until, valid_until_block, received_at, attempts, state)
+      values (new.chain_id, new.entry_point, new.sender, new.nonce, new.hash, new.app_id,
+        new.factory, new.paymaster, new.operation ? 'authorization', new.max_fee_per_gas,
+        new.max_priority_fee_per_gas, new.assured_price, new.prefund, new.valid_until,
+        new.valid_until_block, new.received_at, new.attempts, new.state);
+    end if;
+    return null;
+  end $$;
+create trigger operation_pooled after insert on operations for each row
+  when (new.state in ('pooled', 'bundled')) execute function keep_live_operation();
+create trigger operation_moved after update on operations for each row
+  when (old.state in ('pooled', 'bundled') or new.state in ('pooled', 'bundled'))
+  execute function keep_live_operation();
+create trigger operation_deleted after delete on operations for each row
+  when (old.state in ('pooled', 'bundled')) execute function keep_live_operation();
 
 -- Upper bounds of counts of live operations, and of the wei that they may cost their paymaster:
 -- never less than what the live operations of a scope add up to.

@@ -67,9 +67,8 @@ export async function readFacts(
     sql`(select bound from pool_bounds b where b.chain_id = ${chainId} and b.scope = ${scope})`
   const { rows } = await sql<FactsRow>`
     select known.state as known,
-      (select count(*) from operations o where o.chain_id = ${chainId}
-        and o.entry_point = c.entry_point and o.sender = c.sender
-        and o.is_live) as of_sender,
+      (select count(*) from live_operations l where l.chain_id = ${chainId}
+        and l.entry_point = c.entry_point and l.sender = c.sender) as of_sender,
       exists (select from operations o where o.chain_id = ${chainId}
         and o.sender = c.sender and o.failed_at > now() - interval '1 day')
       or exists (select from operations o where o.chain_id = ${chainId}
@@ -88,9 +87,9 @@ export async function readFacts(
       with ordinality as c(hash, entry_point, sender, nonce, app_id, app_scope, paymaster_scope, place)
     left join lateral (select * from operations o where o.chain_id = ${chainId}
       and o.hash = c.hash limit 1) known on true
-    left join lateral (select * from operations o where o.chain_id = ${chainId}
-      and o.entry_point = c.entry_point and o.sender = c.sender and o.nonce = c.nonce
-      and o.is_live limit 1) slot on true
+    left join lateral (select * from live_operations l where l.chain_id = ${chainId}
+      and l.entry_point = c.entry_point and l.sender = c.sender and l.nonce = c.nonce
+      limit 1) slot on true
     order by c.place`.execute(trx)
   return rows.map((row) => ({
     known: row.known ?? undefined,
@@ -156,7 +155,7 @@ export async function holdCheapest(
   count: number,
 ): Promise<PooledOperation[]> {
   const ofEntryPoint = (condition: ReturnType<typeof sql>) =>
-    sql`from operations where chain_id = ${chainId} and is_live and entry_point ${condition}`
+    sql`from live_operations where chain_id = ${chainId} and entry_point ${condition}`
   // The indexes by which bundles choose, read from their ends; `>= 0` is their condition.
   const lowest = (price: 'assured_price' | 'max_priority_fee_per_gas') =>
     sql`select last.hash from entry_points e cross join lateral (

@@ -15,16 +15,16 @@ export const scopeNames = {
 
 /** The number of live operations of the chain. */
 export async function countPool(trx: Transaction, chainId: number): Promise<bigint> {
-  const { rows } = await sql<{ count: bigint }>`select count(*) as count from operations
-    where chain_id = ${chainId} and is_live`.execute(trx)
+  const { rows } = await sql<{ count: bigint }>`select count(*) as count from live_operations
+    where chain_id = ${chainId}`.execute(trx)
   return rows[0]!.count
 }
 
 /** The number of live operations of an app. */
 export async function countApp(trx: Transaction, chainId: number, appId: string): Promise<bigint> {
   // The last condition is that of the index; every id is above it.
-  const { rows } = await sql<{ count: bigint }>`select count(*) as count from operations
-    where chain_id = ${chainId} and app_id = ${appId} and is_live
+  const { rows } = await sql<{ count: bigint }>`select count(*) as count from live_operations
+    where chain_id = ${chainId} and app_id = ${appId}
       and app_id > '00000000-0000-0000-0000-000000000000'`.execute(trx)
   return rows[0]!.count
 }
@@ -37,8 +37,8 @@ export async function sumPaymaster(
   paymaster: Address,
 ): Promise<bigint> {
   const { rows } = await sql<{ sum: bigint }>`select coalesce(sum(prefund), 0) as sum
-    from operations where chain_id = ${chainId} and entry_point = ${entryPoint}
-    and paymaster = ${paymaster} and is_live`.execute(trx)
+    from live_operations where chain_id = ${chainId} and entry_point = ${entryPoint}
+    and paymaster = ${paymaster}`.execute(trx)
   return rows[0]!.sum
 }
 
@@ -60,14 +60,13 @@ export async function poolSizes(
   db: Database,
 ): Promise<readonly { chain: string; state: 'pooled' | 'bundled'; operations: number }[]> {
   const rows = await db
-    .selectFrom('operations')
+    .selectFrom('live_operations')
     .select(({ fn }) => ['chain_id', 'state', fn.countAll<bigint>().as('count')])
-    .where(sql<boolean>`is_live`)
     .groupBy(['chain_id', 'state'])
     .execute()
   return rows.map(({ chain_id, state, count }) => ({
     chain: String(chain_id),
-    state: state as 'pooled' | 'bundled',
+    state,
     operations: Number(count),
   }))
 }

@@ -98,6 +98,9 @@ export const isOf = sql<boolean>`o.chain_id = b.chain_id and o.hash = any(b.oper
 /** Whether operation `o` waits in bundle `b`. */
 export const isIn = sql<boolean>`${isOf} and o.state = 'bundled'`
 
+/** Whether `l` is the row of operation `o` in the pool. */
+export const isLive = sql<boolean>`o.chain_id = l.chain_id and o.hash = l.hash`
+
 /** The operations of a bundle that are still in it. */
 export async function operationsInBundle(
   db: Database,
@@ -137,11 +140,11 @@ export async function delegatingOperations(
   senders: readonly Address[],
 ): Promise<ReadonlyMap<Hex, Operation>> {
   if (senders.length === 0) return new Map()
-  // The condition on the authorization is that of the index.
   const { rows } = await sql<{ hash: Hex; operation: unknown }>`
-    select hash, operation from operations
-    where chain_id = ${chainId} and sender = any(${senders}::text[])
-      and is_live and operation ? 'authorization'`.execute(db)
+    select o.hash, o.operation from live_operations l join operations o on ${isLive}
+    where l.chain_id = ${chainId} and l.sender = any(${senders}::text[]) and l.delegates`.execute(
+    db,
+  )
   return new Map(rows.map(({ hash, operation }) => [hash, storedOperation(operation)]))
 }
 
@@ -188,18 +191,18 @@ type LastBlock = { readonly number: bigint; readonly timestamp: number }
 /** The ways in which pooled operations expire: a condition on a row, and whether it holds for any of the chain. */
 function expiries(chainId: number, last: LastBlock, maxAge: number) {
   const expiry = (column: string, isIndexed: string, end: ReturnType<typeof sql>) => ({
-    ofOne: sql`(${sql.raw(isIndexed)} and ${sql.ref(column)} < ${end})`,
+    ofOne: sql`(${sql.raw(isIndexed)} and l.${sql.ref(column)} < ${end})`,
     // The first of the index, and not whether there is one: for that the server may read the whole pool.
-    ofAny: sql`((select ${sql.ref(column)} from operations
-      where chain_id = ${chainId} and is_live and ${sql.raw(isIndexed)} and state <> 'bundled'
-      order by ${sql.ref(column)} limit 1) < ${end}) is true`,
+    ofAny: sql`((select l.${sql.ref(column)} from live_operations l
+      where l.chain_id = ${chainId} and ${sql.raw(isIndexed)} and l.state <> 'bundled'
+      order by l.${sql.ref(column)} limit 1) < ${end}) is true`,
   })
   return {
-    time: expiry('valid_until', 'valid_until > 0', sql`${last.timestamp}::bigint`),
-    block: expiry('valid_until_block', 'valid_until_block > 0', sql`${last.number}::bigint`),
+    time: expiry('valid_until', 'l.valid_until > 0', sql`${last.timestamp}::bigint`),
+    block: expiry('valid_until_block', 'l.valid_until_block > 0', sql`${last.number}::bigint`),
     age: expiry(
       'received_at',
-      "received_at > '-infinity'",
+      "l.received_at > '-infinity'",
       sql`now() - make_interval(secs => ${maxAge}::float8)`,
     ),
   }
@@ -227,17 +230,18 @@ export async function dropExpired(
   if (!found[0]!.expires) return []
   return inTransaction(db, async (trx) => {
     const { rows } = await sql<{ hash: Hex }>`
-      update operations set state = 'dropped', updated_at = now(),
+      update operations o set state = 'dropped', updated_at = now(),
         reason_code = case when ${time.ofOne} or ${block.ofOne} then 'EXPIRED' else 'WAITED_TOO_LONG' end,
-        reason = case when ${time.ofOne} then 'ends too soon to be bundled: valid until ' || valid_until || to_char(
-            to_timestamp(valid_until) at time zone 'utc', '" ("YYYY-MM-DD"T"HH24:MI:SS.MS"Z)"')
+        reason = case when ${time.ofOne} then 'ends too soon to be bundled: valid until ' || l.valid_until || to_char(
+            to_timestamp(l.valid_until) at time zone 'utc', '" ("YYYY-MM-DD"T"HH24:MI:SS.MS"Z)"')
             || ', a bundle must be valid until ' || ${timeText(last.timestamp)}::text
-          when ${block.ofOne} then 'ends too soon to be bundled: valid until block ' || valid_until_block
+          when ${block.ofOne} then 'ends too soon to be bundled: valid until block ' || l.valid_until_block
             || ', a bundle must be valid until block ' || ${last.number}::bigint
           else 'no bundle took it in ' || ${maxAge}::float8
             || ' seconds; send it again with higher fees' end
-      where chain_id = ${chainId} and is_live and state = 'pooled'
-        and (${time.ofOne} or ${block.ofOne} or ${age.ofOne}) returning hash`.execute(trx)
+      from live_operations l where l.chain_id = ${chainId} and l.state = 'pooled'
+        and (${time.ofOne} or ${block.ofOne} or ${age.ofOne}) and ${isLive} and o.state = 'pooled'
+      returning o.hash`.execute(trx)
     const expired = rows.map(({ hash }) => hash)
     const hashes = [...expired, ...(await dropSuccessors(trx, chainId, expired))]
     await emitOperationEvents(trx, chainId, hashes)

@@ -89,13 +89,14 @@ export async function pooledEntryPoints(
 ): Promise<ReadonlySet<Address>> {
   const { rows } = await sql<{ readonly address: Address }>`
     select e.address from unnest(${entryPoints}::text[]) as e (address)
-    where exists (select from operations o
-      where o.chain_id = ${chainId} and o.entry_point = e.address
-        and o.is_live and o.state = 'pooled')`.execute(db)
+    where exists (select from live_operations l
+      where l.chain_id = ${chainId} and l.entry_point = e.address and l.state = 'pooled')`.execute(
+    db,
+  )
   return new Set(rows.map(({ address }) => address))
 }
 
-type PooledRow = Pick<Selectable<Schema['operations']>, (typeof rankedColumns)[number]>
+type PooledRow = Pick<Selectable<Schema['live_operations']>, (typeof rankedColumns)[number]>
 
 /** What ranks an operation and may change while it is pooled. */
 const rankedColumns = [
@@ -110,21 +111,21 @@ const rankedColumns = [
 function readyOperations(db: Database, { chainId, entryPoint, without, inFlight }: PoolQuery) {
   return (
     db
-      .selectFrom('operations as o')
+      .selectFrom('live_operations as o')
       .select(rankedColumns.map((column) => `o.${column}` as const))
       .where('o.chain_id', '=', BigInt(chainId))
       .where('o.entry_point', '=', entryPoint)
       // The condition of the indexes. Not `state = 'pooled'`: while the server has no statistics, it would expect few
       // rows and sort them all.
-      .where(sql<boolean>`o.is_live and o.assured_price >= 0 and o.state <> 'bundled'`)
+      .where(sql<boolean>`o.assured_price >= 0 and o.state <> 'bundled'`)
       // Not `<> all`, which would compare each operation with each of them.
       .where(sql<boolean>`o.hash not in (select unnest(${[...without]}::text[]))`)
       .where(sql<boolean>`o.sender not in (select unnest(${inFlight}::text[]))`)
       // Not as a join, which the server may begin with all operations of the EntryPoint for each one.
       .where(
-        sql<boolean>`(select 1 from operations other
+        sql<boolean>`(select 1 from live_operations other
         where other.chain_id = o.chain_id and other.entry_point = o.entry_point
-          and other.sender = o.sender and other.is_live
+          and other.sender = o.sender
           and other.nonce >= div(o.nonce, ${nonceKeyUnit}) * ${nonceKeyUnit} and other.nonce < o.nonce
         limit 1) is null`,
       )

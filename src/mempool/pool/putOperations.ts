@@ -55,7 +55,6 @@ type OtherColumn =
   | 'cancel_requested_at'
   | 'received_at'
   | 'updated_at'
-  | 'is_live'
   | 'ended_badly_at'
   | 'failed_at'
 

@@ -25,8 +25,8 @@ const HARMLESS_SEEN = 110
 
 /** The live operations in which entity `e` has this role. */
 function operationsAs(role: 'sender' | 'paymaster' | 'factory') {
-  return sql`operations o where o.is_live and o.chain_id = e.chain_id
-    and o.entry_point = e.entry_point and o.${sql.ref(role)} = e.address`
+  return sql`live_operations l where l.chain_id = e.chain_id
+    and l.entry_point = e.entry_point and l.${sql.ref(role)} = e.address`
 }
 
 /** How many these are. */

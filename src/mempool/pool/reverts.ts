@@ -66,12 +66,11 @@ async function readReverts(
       coalesce(p.count, 0) as of_paymaster, p.age as paymaster_age,
       a.count > 0 and exists (select from inclusions i where i.chain_id = ${chainId}
         and i.entry_point = e.entry_point and i.sender = e.sender) as known,
-      case when a.count = 0 then 0 else (select count(*) from operations o
-        where o.chain_id = ${chainId} and o.app_id = e.app_id
-          and o.app_id > '00000000-0000-0000-0000-000000000000'
-          and o.is_live
-          and not exists (select from inclusions i where i.chain_id = o.chain_id
-            and i.entry_point = o.entry_point and i.sender = o.sender)) end as pending
+      case when a.count = 0 then 0 else (select count(*) from live_operations l
+        where l.chain_id = ${chainId} and l.app_id = e.app_id
+          and l.app_id > '00000000-0000-0000-0000-000000000000'
+          and not exists (select from inclusions i where i.chain_id = l.chain_id
+            and i.entry_point = l.entry_point and i.sender = l.sender)) end as pending
     from unnest(${subjects.map(({ op }) => op.sender)}::text[],
         ${subjects.map(({ entryPoint }) => entryPoint)}::text[],
         ${subjects.map(({ op }) => op.paymaster ?? null)}::text[],

@@ -23,20 +23,20 @@ export async function dropSuccessors(
 ): Promise<Hex[]> {
   if (hashes.length === 0) return []
   const { rows } = await sql<{ hash: Hex }>`
-    update operations s set state = 'dropped', reason_code = ${PREDECESSOR_DROPPED},
+    update operations o set state = 'dropped', reason_code = ${PREDECESSOR_DROPPED},
       reason = 'operation ' || p.hash || ' with nonce ' || p.nonce
         || ' of the same account had to go first and was dropped ('
         || coalesce(p.reason, p.reason_code) || '): send that nonce again, then this operation',
       updated_at = now()
-    from operations p
+    from operations p join live_operations l on l.chain_id = p.chain_id
+      and l.entry_point = p.entry_point and l.sender = p.sender and l.nonce > p.nonce
+      and div(l.nonce, ${nonceKeyUnit}) = div(p.nonce, ${nonceKeyUnit})
     where p.chain_id = ${chainId} and p.hash = any(${hashes}::text[]) and p.state = 'dropped'
-      and s.chain_id = p.chain_id and s.entry_point = p.entry_point and s.sender = p.sender
-      and s.is_live and s.state = 'pooled' and s.nonce > p.nonce
-      and div(s.nonce, ${nonceKeyUnit}) = div(p.nonce, ${nonceKeyUnit})
-      and not exists (select 1 from operations again where again.chain_id = p.chain_id
+      and not exists (select 1 from live_operations again where again.chain_id = p.chain_id
         and again.entry_point = p.entry_point and again.sender = p.sender
-        and again.nonce = p.nonce and again.is_live)
-    returning s.hash`.execute(trx)
+        and again.nonce = p.nonce)
+      and o.chain_id = l.chain_id and o.hash = l.hash and o.state = 'pooled'
+    returning o.hash`.execute(trx)
   return rows.map(({ hash }) => hash)
 }
 
@@ -57,12 +57,11 @@ export async function pendingOfSender(
   sender: Address,
 ): Promise<readonly Pending[]> {
   return db
-    .selectFrom('operations')
+    .selectFrom('live_operations')
     .select(['hash', 'nonce', 'prefund', 'paymaster'])
     .where('chain_id', '=', BigInt(chainId))
     .where('entry_point', '=', entryPoint)
     .where('sender', '=', sender)
-    .where(sql<boolean>`is_live`)
     .orderBy('nonce')
     .execute()
 }

@@ -59,9 +59,8 @@ export function unsentParts(payer: Payer, { senders, apps, timestamp }: UnsentQu
   const { chainId, entryPoint, paymaster } = payer
   const isUnsent = sql`r.chain_id = ${BigInt(chainId)} and r.entry_point = ${entryPoint}
     and r.paymaster = ${paymaster} and r.state = 'open' and r.valid_until >= ${BigInt(timestamp)}
-    and not exists (select from operations o where o.chain_id = r.chain_id
-      and o.entry_point = r.entry_point and o.sender = r.sender and o.nonce = r.nonce
-      and o.is_live)`
+    and not exists (select from live_operations l where l.chain_id = r.chain_id
+      and l.entry_point = r.entry_point and l.sender = r.sender and l.nonce = r.nonce)`
   return sql`(
       select coalesce(jsonb_agg(jsonb_build_object('sender', s.sender,
         'known', ${isKnown(payer, sql`s.sender`)},
