@@ -23,7 +23,7 @@ export function toPage<Item>(
 
 /** A table that is listed by app and time, the newest first, by an index on both. */
 type ScannedTable = {
-  readonly name: 'operations' | 'decisions'
+  readonly name: 'operations' | 'live_operations' | 'decisions'
   readonly at: 'received_at' | 'created_at'
   /** Orders rows of the same time. */
   readonly id: 'hash' | 'id'
@@ -65,7 +65,7 @@ export async function scanEdge<Row>(
 ): Promise<Row | undefined> {
   const order = sql`o.${sql.ref(at)} desc, o.${sql.ref(id)} desc`
   const { rows } = await sql<Row>`select o.* from apps a cross join lateral (
-      select ${name === 'operations' ? sql`o.chain_id, o.hash` : sql`o.id`}, o.${sql.ref(at)}
+      select ${name === 'decisions' ? sql`o.id` : sql`o.chain_id, o.hash`}, o.${sql.ref(at)}
       from ${sql.table(name)} o where o.app_id = a.id and ${indexed}
       order by ${order} offset ${scanLimit(scope, most)} - 1 limit 1
     ) o where ${scope} order by ${order} limit 1`.execute(db)

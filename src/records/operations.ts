@@ -14,7 +14,7 @@ import {
 } from '../db/page.js'
 import type { Schema } from '../db/schema.generated.js'
 import { isUuid } from '../db/uuid.js'
-import type { OperationState } from '../mempool/pool/operations.js'
+import { isLive, type OperationState } from '../mempool/pool/operations.js'
 import { address, hash, id, time, wei } from '../tenants/schemas.js'
 
 /** A row of a list of operations. A member is the column of that name, or of `otherColumns`, of the operation. */
@@ -92,7 +92,7 @@ type OperationFilter = {
   readonly until?: Date | undefined
 }
 
-const table = { name: 'operations', at: 'received_at', id: 'hash' } as const
+const table = { at: 'received_at', id: 'hash' } as const
 
 /**
  * Operations by the time at which they were received, the newest first; ids may be any text. The cursor is
@@ -132,14 +132,17 @@ export async function listOperations(
   }
   const most = looksIntoOtherTables(filter) ? mostScanned.otherTable : mostScanned.ownRow
   const scan = { scope, indexed, most }
-  const edge = others.length === 0 ? undefined : await scanEdge<Place>(db, table, scan)
+  const isPooled = isOfPool(filter)
+  const name = isPooled ? 'live_operations' : 'operations'
+  const edge = others.length === 0 ? undefined : await scanEdge<Place>(db, { ...table, name }, scan)
+  const newest = sql`select * from ${sql.table(name)} o where o.app_id = a.id and ${indexed}
+    order by o.received_at desc, o.hash desc
+    limit ${others.length === 0 ? sql`${limit + 1}` : scanLimit(scope, most)}`
   // Each app's newest come from its own index; an account has few apps.
   const { rows } = await sql<ListedOperation>`
     select ${listedColumns} from apps a cross join lateral (
       select * from (
-        select * from operations o where o.app_id = a.id and ${indexed}
-        order by o.received_at desc, o.hash desc
-        limit ${others.length === 0 ? sql`${limit + 1}` : scanLimit(scope, most)}
+        ${isPooled ? sql`select o.* from (${newest}) l join operations o on ${isLive}` : newest}
       ) o where ${allOf(others)} order by o.received_at desc, o.hash desc limit ${limit + 1}
     ) o ${withInclusion}
     where ${scope} and ${edge === undefined ? sql`true` : sql`(o.received_at, o.hash) >= ${placeOf(edge)}`}
@@ -168,20 +171,23 @@ function placeOf({ chain_id, hash }: Place) {
     where chain_id = ${chain_id} and hash = ${hash})`
 }
 
+/** Whether the filter leaves only operations of the pool, whose table has the columns of `indexedConditions`. */
+function isOfPool({ state, outcome }: OperationFilter): boolean {
+  return state === 'pooled' || state === 'bundled' || outcome === 'inFlight'
+}
+
 /** Conditions by which an index gives the newest of an app in their order, or few at all. */
-function indexedConditions({ state, code, from, until }: OperationFilter) {
-  const isLive = state === 'pooled' || state === 'bundled'
+function indexedConditions(filter: OperationFilter) {
+  const { state, outcome, code, from, until } = filter
   const endedBadly = state === 'dropped' || state === 'replaced'
   return [
     ...(state === undefined ? [] : [sql`o.state = ${state}`]),
     // The conditions of indexes.
-    ...(isLive
-      ? [
-          sql`(o.chain_id, o.hash) in (select l.chain_id, l.hash from live_operations l
-            where l.app_id = a.id and l.app_id > '00000000-0000-0000-0000-000000000000')`,
-        ]
+    ...(outcome === 'inFlight' ? [sql`o.state in ('pooled', 'bundled')`] : []),
+    ...(isOfPool(filter) ? [sql`o.app_id > '00000000-0000-0000-0000-000000000000'`] : []),
+    ...(code !== undefined || endedBadly
+      ? [isOfPool(filter) ? sql`false` : sql`o.ended_badly_at is not null`]
       : []),
-    ...(code !== undefined || endedBadly ? [sql`o.ended_badly_at is not null`] : []),
     ...(from === undefined ? [] : [sql`o.received_at >= ${from}`]),
     ...(until === undefined ? [] : [sql`o.received_at < ${until}`]),
   ]
@@ -192,12 +198,12 @@ function ofSuccess(success: boolean) {
     where i.chain_id = o.chain_id and i.user_op_hash = o.hash and i.success = ${success})`
 }
 
-const outcomeConditions: Readonly<Record<OutcomeFilter, RawBuilder<unknown>>> = {
-  inFlight: sql`o.state in ('pooled', 'bundled')`,
-  included: ofSuccess(true),
-  failed: ofSuccess(false),
-  dropped: sql`o.ended_badly_at is not null`,
-}
+const outcomeConditions: Readonly<Record<Exclude<OutcomeFilter, 'inFlight'>, RawBuilder<unknown>>> =
+  {
+    included: ofSuccess(true),
+    failed: ofSuccess(false),
+    dropped: sql`o.ended_badly_at is not null`,
+  }
 
 function looksIntoOtherTables({ policyId, outcome }: OperationFilter): boolean {
   return policyId !== undefined || outcome === 'included' || outcome === 'failed'
@@ -206,7 +212,7 @@ function looksIntoOtherTables({ policyId, outcome }: OperationFilter): boolean {
 function otherConditions(filter: OperationFilter) {
   const { chainId, code, sender, hash, paymaster, entryPoint, policyId, outcome } = filter
   return [
-    ...(outcome === undefined ? [] : [outcomeConditions[outcome]]),
+    ...(outcome === undefined || outcome === 'inFlight' ? [] : [outcomeConditions[outcome]]),
     ...(chainId === undefined ? [] : [sql`o.chain_id = ${chainId}`]),
     ...(code === undefined ? [] : [sql`o.reason_code = ${code}`]),
     ...(sender === undefined ? [] : [sql`o.sender = ${sender}`]),
