@@ -5,7 +5,13 @@ import { createInterface } from 'node:readline'
 import { test as base, describe, expect } from 'vitest'
 import { result } from '../support/http/jsonRpc.js'
 import { commandsOn } from '../support/service/cliAnswers.js'
-import { descendantsOf, isAlive, processesOn } from '../support/service/processes.js'
+import {
+  descendantsOf,
+  isAlive,
+  type Process,
+  processesOn,
+  processOf,
+} from '../support/service/processes.js'
 import {
   makeDataFolder,
   removeDataFolder,
@@ -26,19 +32,24 @@ const test = base.extend<{ folder: string }>({
 
 const flags = (folder: string) => ['--data', folder, '--port', '0', '--log-level', 'warn']
 
-/** Resolves when the child says that the service is ready, to the ids of all that it has started. */
-async function readyPids(child: ChildProcess): Promise<number[]> {
+/** All that a process has started. */
+function startedBy(pid: number): Process[] {
+  return descendantsOf(pid).map(processOf)
+}
+
+/** Resolves when the child says that the service is ready, to all that it has started. */
+async function readyProcesses(child: ChildProcess): Promise<Process[]> {
   await new Promise<void>((resolve, reject) => {
     createInterface(child.stdout!).on('line', (line) => {
       if (line.includes('Purser is ready')) resolve()
     })
     child.once('exit', () => reject(new Error('it ended before it was ready')))
   })
-  return descendantsOf(child.pid!)
+  return startedBy(child.pid!)
 }
 
-async function expectNobody(folder: string, pids: readonly number[]): Promise<void> {
-  await until(async () => !pids.some(isAlive))
+async function expectNobody(folder: string, processes: readonly Process[]): Promise<void> {
+  await until(async () => !processes.some(isAlive))
   await until(async () => processesOn(folder).length === 0)
 }
 
@@ -50,11 +61,11 @@ describe('npm start', () => {
         stdio: ['ignore', 'pipe', 'inherit'],
         env: { ...process.env, npm_config_loglevel: 'silent' },
       })
-      const pids = await readyPids(child)
+      const processes = await readyProcesses(child)
       // Node.js, PostgreSQL, anvil and what they need.
-      expect(pids.length).toBeGreaterThan(3)
+      expect(processes.length).toBeGreaterThan(3)
       child.kill(signal)
-      await expectNobody(folder, pids)
+      await expectNobody(folder, processes)
     },
   )
 })
@@ -62,31 +73,31 @@ describe('npm start', () => {
 describe('a killed service', () => {
   test.concurrent('leaves no process when no other Purser takes over', async ({ folder }) => {
     const child = spawnCli(['dev', ...flags(folder)])
-    const pids = await readyPids(child)
+    const processes = await readyProcesses(child)
     child.kill('SIGKILL')
-    await expectNobody(folder, pids)
+    await expectNobody(folder, processes)
     const again = await startPurser(folder)
     expect((await again.end('SIGTERM')).code).toBe(0)
   })
 
   test.concurrent('leaves none either when its data folder was deleted', async ({ folder }) => {
     const child = spawnCli(['dev', ...flags(folder)])
-    const pids = await readyPids(child)
+    const processes = await readyProcesses(child)
     await until(async () => isDeleted(folder))
     child.kill('SIGKILL')
-    await expectNobody(folder, pids)
+    await expectNobody(folder, processes)
   })
 
   test.concurrent('leaves database and chain to the next one, which keeps them', async ({
     folder,
   }) => {
     const first = await startPurser(folder)
-    const pids = descendantsOf(first.process.pid!)
+    const processes = startedBy(first.process.pid!)
     await first.end('SIGKILL')
     const second = await startPurser(folder)
     try {
-      const watchdogs = pids.filter((pid) => !isAlive(pid)).length
-      expect(watchdogs).toBeLessThan(pids.length)
+      const watchdogs = processes.filter((pid) => !isAlive(pid)).length
+      expect(watchdogs).toBeLessThan(processes.length)
       // Longer than the grace of the first one's watchdogs.
       const from = Date.now()
       await until(async () => Date.now() - from > 15_000)
@@ -95,7 +106,7 @@ describe('a killed service', () => {
     } finally {
       expect((await second.end('SIGTERM')).code).toBe(0)
     }
-    await expectNobody(folder, pids)
+    await expectNobody(folder, processes)
   })
 })
 
@@ -125,30 +136,30 @@ test.concurrent('the process that takes over after a kill is the only one with w
   folder,
 }) => {
   let service = await startPurser(folder)
-  const pids = [...descendantsOf(service.process.pid!)]
+  const processes = startedBy(service.process.pid!)
   try {
     for (let round = 0; round < 3; round++) {
       await service.end('SIGKILL')
       service = await startPurser(folder)
-      pids.push(...descendantsOf(service.process.pid!))
+      processes.push(...startedBy(service.process.pid!))
       // One left over would end the database as soon as a look finds nobody connected: in the next gap.
       expect(countWatchdogs(folder)).toBe(2)
     }
   } finally {
     await service.end('SIGTERM')
   }
-  await expectNobody(folder, pids)
+  await expectNobody(folder, processes)
 })
 
 test.concurrent('a killed command leaves no database', async ({ folder }) => {
   const first = await startService(['dev', ...flags(folder)])
   await first.end('SIGTERM')
   const command = spawnCli(['audit', 'verify', '--data', folder])
-  const pids = await until(async () => {
-    const known = descendantsOf(command.pid!)
+  const processes = await until(async () => {
+    const known = startedBy(command.pid!)
     return known.length > 2 && known
   })
   command.kill('SIGKILL')
   await once(command, 'exit')
-  await expectNobody(folder, pids)
+  await expectNobody(folder, processes)
 })

@@ -19,14 +19,29 @@ export function descendantsOf(pid: number): number[] {
   return found.slice(1)
 }
 
-/** Does a process with this id live? Zombies do not. */
-export function isAlive(pid: number): boolean {
+/** A process and no later one: after some 32,000 others its id comes again. */
+export type Process = { readonly pid: number; readonly startedAt: string | undefined }
+
+/** The fields of a process behind its name, of proc(5); undefined = there is none. */
+function fieldsOf(pid: number): readonly string[] | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3) !== 'Z'
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   } catch {
-    return false
+    return undefined
   }
+}
+
+/** The process that has this id now. */
+export function processOf(pid: number): Process {
+  return { pid, startedAt: fieldsOf(pid)?.[19] }
+}
+
+/** Does this process live, or one with this id? Zombies do not. */
+export function isAlive(process: number | Process): boolean {
+  const { pid, startedAt } = typeof process === 'number' ? processOf(process) : process
+  const fields = fieldsOf(pid)
+  return fields !== undefined && fields[0] !== 'Z' && fields[19] === startedAt
 }
 
 /** Command lines of the processes that work in `folder` or were told of it. */
