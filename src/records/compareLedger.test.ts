@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { Address, Hex } from 'viem'
 import { expect, test } from 'vitest'
-import type { BookedMoney } from './bookedMoney.js'
+import type { BookedMoney } from './ledger/bookedMoney.js'
 import type { ChainCharge, ChainMoney, DepositChange } from './chainMoney.js'
 import { compareLedger } from './compareLedger.js'
 

@@ -1,7 +1,7 @@
 import type { Address, Hex } from 'viem'
 import type { TransactionReceipt } from '../chain/transactionReceipt.js'
 import { zeroAddress } from '../erc4337/encoding/constants.js'
-import type { BookedMoney, BookedReservation } from './bookedMoney.js'
+import type { BookedMoney, BookedReservation } from './ledger/bookedMoney.js'
 import { byPlace, type ChainCharge, type ChainMoney, gasUsedIn, sentIn } from './chainMoney.js'
 
 /** An entry in which ledger and chain disagree. */

@@ -2,7 +2,7 @@ import type { Address, Hex } from 'viem'
 import { type HistoryCode, historyCodes } from '../base/errors/catalogue.js'
 import { describeRevert } from '../erc4337/revertReason.js'
 import { type Dictionary, nameData } from './contractAbi.js'
-import type { OperationRecord } from './operations.js'
+import type { OperationRecord } from './operationRecord.js'
 
 /** Something that happened to an operation. Wei and gas are bigints, fees are wei per gas. */
 type TimelineEntry = { readonly at: Date } & (

@@ -6,7 +6,7 @@ import { canonicalBlocks, getBlock } from '../chain/nodeReads.js'
 import type { Database } from '../db/database.js'
 import { zeroAddress } from '../erc4337/encoding/constants.js'
 import { depositOf } from '../paymaster/entryPointDeposit.js'
-import { type BookedMoney, readBookedMoney } from './bookedMoney.js'
+import { type BookedMoney, readBookedMoney } from './ledger/bookedMoney.js'
 import { blockAt, type ChainMoney, readChainMoney, readReceipts } from './chainMoney.js'
 import { compareLedger, type VerifiedAccount } from './compareLedger.js'
 

@@ -694,9 +694,9 @@ create index operations_ended_badly on operations (app_id, received_at, hash)
 create index operations_ended_badly_sender on operations (sender, chain_id, hash)
   where ended_badly_at is not null;
 
--- The pool: a narrow row for each operation that is pooled or bundled, with the columns of that name, which a trigger
--- keeps. Operations that ended leave dead entries in its indexes, which each choice of candidates has to pass: this table
--- stays small whatever the history is, so it is vacuumed each minute and in milliseconds.
+-- The pool: a narrow copy of each operation that is pooled or bundled. Triggers on `operations` keep it. An operation that
+-- ends leaves dead entries in its indexes, and each choice of candidates reads over them until a vacuum. This table
+-- stays small however long the history is, so each look of autovacuum takes it.
 create table live_operations (
   chain_id bigint not null,
   entry_point text not null,

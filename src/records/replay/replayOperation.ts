@@ -10,7 +10,7 @@ import type { WitnessedRun } from '../../simulation/witness.js'
 import { findWitness } from '../../mempool/witnesses.js'
 import { findAppAbi } from '../appAbis.js'
 import { dictionaryOf } from '../contractAbi.js'
-import { findOperationRecord, type OperationRecord } from '../operations.js'
+import { findOperationRecord, type OperationRecord } from '../operationRecord.js'
 import { type FrameNames, framesOfOperation, originOf, reasonOf, describeFrames } from './frames.js'
 import type { ReplayedOperation, ReplayedTransfer } from './replayed.js'
 

@@ -16,12 +16,11 @@ import { findAppAbi } from '../../../records/appAbis.js'
 import { dictionaryOf } from '../../../records/contractAbi.js'
 import { describeCalls } from '../../../records/describeCalls.js'
 import {
-  findOperationOwner,
-  findOperationRecord,
   type ListedOperation,
   listedOperation,
   listOperations,
 } from '../../../records/operations.js'
+import { findOperationOwner, findOperationRecord } from '../../../records/operationRecord.js'
 import { timelineOf, troubleOf } from '../../../records/timelineOf.js'
 import {
   address,

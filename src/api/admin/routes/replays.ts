@@ -10,7 +10,7 @@ import { defined } from '../../../base/defined.js'
 import { storedOperation } from '../../../db/storedOperation.js'
 import type { EntryPoint } from '../../../erc4337/entryPoint.js'
 import type { Operation, OperationPaymaster } from '../../../erc4337/operation.js'
-import type { OperationRecord } from '../../../records/operations.js'
+import type { OperationRecord } from '../../../records/operationRecord.js'
 import { type ReplayedOperation, replayedOperation } from '../../../records/replay/replayed.js'
 import {
   isPending,

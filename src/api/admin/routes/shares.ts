@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { findOperationOwner } from '../../../records/operations.js'
+import { findOperationOwner } from '../../../records/operationRecord.js'
 import { deleteRow } from '../../../tenants/resource.js'
 import { route } from '../../../tenants/route.js'
 import { done, listOf } from '../../../tenants/schemas.js'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Address, Hex } from 'viem'
-import type { Database } from '../db/database.js'
+import type { Database } from '../../db/database.js'
 
 type BookedTank = {
   readonly appId: string | null
