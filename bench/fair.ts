@@ -1,5 +1,5 @@
 /**
- * Milliseconds of the requests of one key, alone and while another key asks for the dearest estimates that it
+ * Milliseconds of the requests of one key, alone and while another key asks for the most expensive estimates that it
  * may, on a running `purser dev`. Prints a table.
  */
 import { resolve } from 'node:path'
@@ -45,7 +45,7 @@ try {
   await timesOf(WARM_UP, requests.estimate)
   const alone = await measure(requests)
   const greedy = await askGreedily(info, info.standardUrl)
-  const beside = await measure(requests)
+  const contended = await measure(requests)
   const begin = performance.now()
   await greedy.stop()
   console.table(
@@ -55,8 +55,8 @@ try {
         {
           'alone p50': alone[name].p50.toFixed(1),
           'alone most': alone[name].most.toFixed(1),
-          'beside p50': beside[name].p50.toFixed(1),
-          'beside most': beside[name].most.toFixed(1),
+          'contended p50': contended[name].p50.toFixed(1),
+          'contended most': contended[name].most.toFixed(1),
         },
       ]),
     ),

@@ -154,7 +154,7 @@ async function benchLimits(chain: VersionChain, tank: Address): Promise<Row[]> {
   return rows
 }
 
-/** What a real bundle costs beside what the EntryPoint meters, over its operations. */
+/** What a real bundle costs on top of what the EntryPoint meters, over its operations. */
 async function benchShares(chain: VersionChain, tank: Address): Promise<Share[]> {
   const shares: Share[] = []
   let slot = 1_000n

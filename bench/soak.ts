@@ -19,6 +19,7 @@ import { type Inclusions, watchInclusions } from './load/watchInclusions.js'
 import { compareThirds, type Minute, printMinute } from './soak/minutes.js'
 import { followStatements } from './soak/statementTimes.js'
 import { tableSizes } from './soak/tableSizes.js'
+import { followWal } from './soak/walWritten.js'
 
 const VERSION = '0.7'
 const CONNECTIONS = 128
@@ -97,6 +98,7 @@ async function soak({ chain, service, inclusions, fleet, target }: Place): Promi
     load: usageOf([process.pid]),
   })
   const takeStatements = await followStatements(service.database, service.databaseLog)
+  const takeWal = await followWal(service.database)
   let before = usages()
 
   async function sample(): Promise<Minute> {
@@ -115,6 +117,7 @@ async function soak({ chain, service, inclusions, fleet, target }: Place): Promi
       inclusion: latencyOf(inclusion),
       cpu: Object.fromEntries(groups.map((group) => [group, cpu(group)])),
       memory: Object.fromEntries(groups.map((group) => [group, after[group].residentBytes])),
+      wal: await takeWal(),
       statements: await takeStatements(),
       tables: await tableSizes(service.database),
     }

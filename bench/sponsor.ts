@@ -1,5 +1,5 @@
 /**
- * What a sponsorship costs beside the estimate that it contains, and what the ledger costs, on a
+ * What a sponsorship costs on top of the estimate that it contains, and what the ledger costs, on a
  * local anvil and the embedded database, in one run. Prints a table and the same as JSON.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'

@@ -159,7 +159,7 @@ contract Probe {
             mstore(output, length)
             returndatacopy(add(output, 32), 0, length)
         }
-        // A call that used up what there was may have failed for want of the rest.
+        // A call that used up what there was may have failed for lack of the rest.
         if (!success && granted < limit && used > granted - granted / 16) revert OutOfGas();
         return Made({made: true, success: success, gasUsed: used, output: output});
     }

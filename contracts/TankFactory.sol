@@ -21,7 +21,7 @@ contract TankFactory {
     error NoOwner();
     error CreationFailed();
 
-    /// @notice Creates the tank, or returns it when it exists already: whoever is second loses nothing.
+    /// @notice Creates the tank, or returns it when it exists already: the second caller loses nothing.
     function create(
         address implementation,
         address entryPoint,

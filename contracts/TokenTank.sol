@@ -17,7 +17,7 @@ struct Quote {
     address token;
     /// Smallest units of the token for 1e18 wei.
     uint256 rate;
-    /// Millionths of the rate: 1,000,000 takes nothing beside the cost.
+    /// Millionths of the rate: 1,000,000 takes nothing on top of the cost.
     uint32 markup;
     /// Gas that postOp may use; all of it is charged. On v0.7 and later that is its gas limit.
     uint32 postOpGas;
@@ -65,7 +65,7 @@ abstract contract TokenTank is BaseTank {
     /// 1e18 wei of the rate times 1,000,000 of the markup.
     uint256 private constant RATE_UNIT = 1e24;
 
-    /// Gas that the EntryPoint charges around postOp, beside what postOp uses itself: encoding the
+    /// Gas that the EntryPoint charges around postOp, on top of what postOp uses itself: encoding the
     /// context, the call, the clone.
     uint256 internal constant POST_OP_OVERHEAD = 4_000;
 
@@ -147,7 +147,7 @@ abstract contract TokenTank is BaseTank {
         return abi.encode(quote, validUntil, validAfter, keccak256(data[PERMIT_AT:]));
     }
 
-    /// @dev What validation answers. Takes the tokens whoever signed: a simulation with a dummy
+    /// @dev What validation answers. Takes the tokens no matter who signed: a simulation with a dummy
     /// signature then costs what the real one does, and the EntryPoint undoes it.
     function _accept(bytes32 structHash, bytes calldata data, Payment memory payment)
         internal

@@ -60,7 +60,7 @@ contract TokenTank07 is PackedTank, TokenTank {
 
     /// @dev Gas that the EntryPoint will charge for call gas that was not used: a tenth of it, which
     /// v0.7 adds after postOp. postOp's own is within what is charged for postOp: using less of a
-    /// limit and paying a tenth of the rest is never dearer than all of it. How much validation used
+    /// limit and paying a tenth of the rest never costs more than all of it. How much validation used
     /// is not known here, but its limits are.
     function _penalty(uint256 actualGasCost, uint256 gasPrice, uint256 callGas, uint256 validationGas)
         internal

@@ -32,7 +32,7 @@ const suites = {
 /** How many of its first suites are the subset, where it is more than one. */
 const subsetOf = { amsterdam: 2 }
 
-/** What puts load on a node runs by itself: beside others it would measure the machine. */
+/** What puts load on a node runs by itself: together with others it would measure the machine. */
 const alone = { hardhat: ['test/nodes/load.test.ts'], geth: ['test/nodes/load.test.ts'] }
 
 function hasGeth() {

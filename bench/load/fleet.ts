@@ -37,7 +37,7 @@ export type Slot = { readonly account: number; readonly nonce: bigint }
 export type Fleet = {
   /** The first operation of each account, which creates it. */
   creations(): Promise<Prepared[]>
-  /** `count` operations of existing accounts, each valid beside all others (a nonce key of its own). */
+  /** `count` operations of existing accounts, each valid together with all others (a nonce key of its own). */
   operations(count: number): Promise<Prepared[]>
   /** An operation for each slot. The first one's nonce key should be new where one is: that costs most gas. */
   operationsFor(slots: readonly Slot[]): Promise<Prepared[]>

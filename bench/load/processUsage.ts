@@ -9,7 +9,7 @@ export type Usage = {
   readonly residentBytes: number
 }
 
-/** Seconds of CPU. Sessions of a database come and go: what an ended one used is not told. */
+/** Seconds of CPU. Sessions of a database come and go: what an ended one used is not known. */
 export function cpuBetween(before: Usage, after: Usage): number {
   return [...after.cpuSeconds].reduce(
     (sum, [pid, seconds]) => sum + seconds - (before.cpuSeconds.get(pid) ?? 0),

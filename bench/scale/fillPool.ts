@@ -12,7 +12,7 @@ const PER_APP = 10_000
  * Adds waiting operations, number `from` to `to`, without sending them. Each is a row that admission
  * wrote for an operation which is included meanwhile, with a sender, nonce and hash of its own, of
  * other apps, and with fees that the base fee has overtaken: like operations that were admitted before a chain became
- * expensive. What admission keeps beside the rows is counted anew.
+ * expensive. What admission keeps in addition to the rows is counted anew.
  */
 export async function fillPool(
   database: Database,

@@ -1,6 +1,7 @@
 import { type Latency, median } from '../load/statistics.js'
 import type { StatementTimes } from './statementTimes.js'
 import type { TableSizes } from './tableSizes.js'
+import type { Wal } from './walWritten.js'
 
 /** Statements that are called less often in a minute have no p99 worth the name. */
 const FEWEST_CALLS = 50
@@ -18,6 +19,7 @@ export type Minute = {
   /** CPU milliseconds per included operation, and bytes in memory. */
   readonly cpu: Readonly<Record<string, number>>
   readonly memory: Readonly<Record<string, number>>
+  readonly wal: Wal
   readonly statements: StatementTimes
   readonly tables: TableSizes
 }
@@ -32,7 +34,8 @@ export function printMinute(
   console.log(
     `${minute}: ${sent} sent, ${included} included, ${rest.open} open; send ${sends.p50.toFixed(1)} / ${sends.p99.toFixed(0)}, ` +
       `inclusion ${inclusion.p50.toFixed(0)} / ${inclusion.p99.toFixed(0)} ms; CPU ${cpu.join(' + ')} ms; ` +
-      `memory ${memory.join(' + ')} MB`,
+      `memory ${memory.join(' + ')} MB; WAL ${(rest.wal.bytes / included).toFixed(0)} bytes, ` +
+      `${(rest.wal.pages / included).toFixed(2)} pages`,
   )
 }
 
@@ -71,6 +74,8 @@ export function compareThirds(samples: readonly Minute[]): Row[] {
     row('inclusion p99, ms', ({ inclusion }) => inclusion.p99),
     ...groups.map((name) => row(`CPU of ${name}, ms an operation`, ({ cpu }) => cpu[name])),
     ...groups.map((name) => row(`memory of ${name}, bytes`, ({ memory }) => memory[name])),
+    row('WAL, bytes an operation', ({ wal, included }) => wal.bytes / included),
+    row('WAL, whole pages an operation', ({ wal, included }) => wal.pages / included),
     ...labels
       .map((label) => row(`p99, ms: ${label}`, (minute) => often(minute, label)))
       .filter(({ first, last }) => !Number.isNaN(first + last)),

@@ -538,15 +538,15 @@ describe('every answer is as the OpenAPI document says', () => {
     const terms = { budgets: [{ per: 'app', limit: { count: 5 }, window: 'never' }] }
     const { policyId } = await ask('POST', '/policies', {}, { appId, name: 'budget', terms })
     const all = await ask('POST', '/policies', {}, { appId, name: 'all', terms: {} })
-    const beside = async (place: object) =>
+    const alongside = async (place: object) =>
       (await check({ terms, appId, ...place })).warnings
         .filter(({ path }: Json) => path !== 'budgets')
         .map(({ message }: Json) => message)
-    expect(await beside({})).toEqual([
+    expect(await alongside({})).toEqual([
       expect.stringContaining('the earlier policy all accepts every request'),
     ])
-    expect(await beside({ policyId })).toEqual([])
-    expect(await beside({ policyId, position: all.position + 1 })).toHaveLength(1)
+    expect(await alongside({ policyId })).toEqual([])
+    expect(await alongside({ policyId, position: all.position + 1 })).toHaveLength(1)
     const foremost = { terms: {}, appId, position: 0, policyId: all.policyId }
     expect((await check(foremost)).warnings.map(({ message }: Json) => message)).toEqual([
       expect.stringContaining('restrict nothing'),
@@ -564,8 +564,8 @@ describe('every answer is as the OpenAPI document says', () => {
     expect(spent.refused).toEqual([{ code: 'BUDGET_EXCEEDED', count: 1 }])
     expect(await tried({ terms, against: { operation } })).toMatchObject({ passed: 1 })
     await ask('DELETE', '/policies/{policyId}', { policyId })
-    const dear = await tried({ terms: { maxFeePerGas: '1' }, against: { operation } })
-    const failing = dear.verdicts.filter(({ passes }: Json) => !passes)
+    const expensive = await tried({ terms: { maxFeePerGas: '1' }, against: { operation } })
+    const failing = expensive.verdicts.filter(({ passes }: Json) => !passes)
     expect(failing).toMatchObject([{ rule: 'fee', code: 'FEE_TOO_HIGH' }])
 
     const post = (body: unknown) => admin('POST', `/apps/${appId}/policies/try`, token, body)

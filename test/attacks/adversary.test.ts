@@ -4,12 +4,12 @@ import { createRandom } from '../evm/random.js'
 import { createAdversary } from '../support/adversary/attack.js'
 import { type Battlefield, openBattlefield } from '../support/adversary/battlefield.js'
 import { type HonestOperation, runHonestUser } from '../support/adversary/honestUser.js'
-import { compareBooks, executorWealth } from '../support/adversary/reckoning.js'
+import { compareBooks, executorWealth } from '../support/adversary/compareBooks.js'
 import { measureMachineLag } from '../support/machineLag.js'
 import { until } from '../support/until.js'
 
 /*
- * An adversary with contracts that behave differently by place and time, and honest users beside it. How many
+ * An adversary with contracts that behave differently by place and time, and honest users at the same time. How many
  * moves it makes, and from which seed, `npm run test:adversary` sets.
  */
 
@@ -19,7 +19,7 @@ const moves = Number(process.env.PURSER_ADVERSARY_MOVES ?? (isLong ? 3_000 : 250
 
 /**
  * Blocks that an honest operation may wait for its own: a bundle needs one or two, another attempt as many. Blocks come by
- * the clock, so beside other tests the number says how busy the machine is; it counts in the long form, which runs alone.
+ * the clock, so next to other tests the number says how busy the machine is; it counts in the long form, which runs alone.
  */
 const MOST_BLOCKS = 12
 const MEGABYTE = 2 ** 20

@@ -65,7 +65,7 @@ const calling = compileSolidity(`contract Calling {
   }
 }`).Calling!
 
-/** Call data 01 spoils the transaction for whoever asks with 00; 02 does both. */
+/** Call data 01 makes the transaction fail for a caller that asks with 00; 02 does both. */
 const spoilable = compileSolidity(
   `contract Spoilable {
     fallback(bytes calldata data) external returns (bytes memory) {

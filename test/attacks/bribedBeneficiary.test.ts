@@ -64,7 +64,7 @@ describe.each(['0.7', '0.8', '0.9'] as const)('EntryPoint v%s', (version) => {
   test('a tip above the fast one is signed where the node suggests it, not where it suggests less', async () => {
     await ask({})
     const fast = await cheapen()
-    // What others pay is five times what the node suggests to whoever asks it.
+    // What others pay is five times what the node suggests to anyone who asks it.
     for (let left = 12; left > 0; left--) {
       const tip = { maxPriorityFeePerGas: fast.maxPriorityFeePerGas * 5n }
       const hash = await chain().wallet.sendTransaction({

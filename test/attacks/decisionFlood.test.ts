@@ -11,7 +11,7 @@ import { recordMetrics } from '../support/recordMetrics.js'
 import { useSponsoredApp } from '../support/world/sponsoredApp.js'
 
 /*
- * Whoever has an app's key asks for sponsorships that are refused, as fast as the key allows: each left a row for
+ * A client with an app's key asks for sponsorships that are refused, as fast as the key allows: each left a row for
  * ninety days.
  */
 

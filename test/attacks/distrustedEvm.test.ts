@@ -11,7 +11,7 @@ import { until } from '../support/until.js'
 /*
  * The attacker gives one wei to the address from which simulations call the EntryPoint, and sends an
  * operation whose validation takes another way where that address has a balance. Our EVM takes it for
- * empty; a node that is not told so answers otherwise. Before: one wei and one operation, and no operation
+ * empty; a node without that override answers otherwise. Before: one wei and one operation, and no operation
  * of anybody was validated by our EVM until the service was restarted.
  */
 

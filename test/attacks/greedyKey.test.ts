@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rpc } from '../support/http/jsonRpc.js'
 import { createKey } from '../support/service/createKey.js'
-import { dearCode } from '../support/service/dearCode.js'
+import { expensiveCode } from '../support/service/expensiveCode.js'
 import { askGreedily, modestRequests } from '../support/service/greedyKey.js'
 import { hostileAccount } from '../support/service/hostileAccount.js'
 import { useRunningPurser } from '../support/service/usePurser.js'
 import { until } from '../support/until.js'
 
 /*
- * The attacker asks with one key for the dearest estimates that the service makes, and for such as are just light
+ * The attacker asks with one key for the most expensive estimates that the service makes, and for such as are just light
  * enough to be run at once, 36 at a time. The attacker's gain is the thread: without turns of keys, a request of
  * another key waits for all of them.
  */
 
 /**
  * Operations of the greedy key that are simulated to their end while another key waits, each time: none or one,
- * two to four beside a heavy estimate. Without turns they are twenty, and fifty. Milliseconds are in `npm run bench:fair`.
+ * two to four during a heavy estimate. Without turns they are twenty, and fifty. Milliseconds are in `npm run bench:fair`.
  */
 const MOST = { chainId: 3, estimate: 6, heavyEstimate: 20 }
 
@@ -67,8 +67,8 @@ describe('a key has 100 units a second', () => {
 
   test('an expensive estimate takes the units of the time that it kept the thread', async () => {
     const { info } = purser()
-    const url = await createKey(info, 'dear')
-    const { operation } = await hostileAccount(info, 'dear', dearCode(700), '0x01')
+    const url = await createKey(info, 'expensive')
+    const { operation } = await hostileAccount(info, 'expensive', expensiveCode(700), '0x01')
     await rpc(url, 'eth_estimateUserOperationGas', [operation, info.entryPoints['0.7']])
     const { status, body } = await rpc(url, 'eth_chainId', [])
     expect({ status, limit: body.error?.data.limit }).toEqual({ status: 429, limit: 'key' })

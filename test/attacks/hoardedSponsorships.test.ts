@@ -22,7 +22,7 @@ import { useRunningPurser } from '../support/service/usePurser.js'
 const purser = useRunningPurser()
 const version = '0.7'
 /** Sponsorships that the tank has room for. */
-const ROOM = 40n
+const CAPACITY = 40n
 
 const accountOf = (seed: string): Promise<SmartAccount> =>
   simpleSmartAccount(purser().info, version, seed)
@@ -96,11 +96,11 @@ test('one key and made-up senders lock a stated part of a tank; known senders ar
   const locked = hoarded.reduce((sum, { max_cost }) => sum + max_cost, 0n)
 
   // Made-up senders, one sponsorship each, in a tank that has little more than those of the hoarder.
-  const deposit = most * ROOM
+  const deposit = most * CAPACITY
   await leaveDeposit(info, entryPoint, tank, deposit)
   const made: SmartAccount[] = []
   let refused: Json
-  while (refused === undefined && made.length < Number(ROOM)) {
+  while (refused === undefined && made.length < Number(CAPACITY)) {
     const account = await accountOf(`made up ${made.length}`)
     const answer = await ask(account)
     if (answer.sponsored) made.push(account)

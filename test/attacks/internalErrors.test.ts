@@ -6,7 +6,7 @@ import { hostileAccount } from '../support/service/hostileAccount.js'
 import { useRunningPurser } from '../support/service/usePurser.js'
 
 /*
- * Whoever finds an input that is answered with -32603 has found a path that nobody thought of. Call data
+ * An attacker who finds an input that is answered with -32603 has found a path that nobody thought of. Call data
  * from 15,000 to 32,000 bytes were one: the small gas limits of a search lay below the calldata floor of
  * EIP-7623. The test walks sizes, kinds of bytes, methods and versions.
  */

@@ -80,17 +80,17 @@ describe('operations in several bundles in flight', () => {
       await chain.createAccount(),
       await chain.createAccount(),
     ])
-    const spoils = await chain.admit(
+    const conflicting = await chain.admit(
       chain.operation(attacker!, { callData: spoiling(victim!), callGasLimit: 120_000n }),
     )
     await chain.round()
-    expect((await chain.stored(spoils)).state).toBe('bundled')
+    expect((await chain.stored(conflicting)).state).toBe('bundled')
     const broken = await chain.admit(chain.operation(victim!))
     const other = await chain.admit(chain.operation(honest!))
     await chain.round()
-    // The honest operation goes without it, beside the first bundle.
+    // The honest operation goes without it, next to the first bundle.
     expect((await chain.stored(other)).state).toBe('bundled')
-    const states = await finish([spoils, broken, other])
+    const states = await finish([conflicting, broken, other])
     expect(await losses()).toEqual({ wei: 0n, count: 0 })
     expect(states).toEqual(['included', 'dropped', 'included'])
   })
@@ -108,7 +108,7 @@ describe('operations in several bundles in flight', () => {
     await chain.round()
     expect((await chain.stored(broken)).state).toBe('bundled')
     const fees = { maxFeePerGas: parseGwei('20'), maxPriorityFeePerGas: parseGwei('9') }
-    const spoils = await chain.admit(
+    const conflicting = await chain.admit(
       chain.operation(attacker!, { ...fees, callData: spoiling(victim!), callGasLimit: 120_000n }),
     )
     const other = await chain.admit(chain.operation(honest!, { ...fees, callData: touch }))
@@ -120,7 +120,7 @@ describe('operations in several bundles in flight', () => {
     await chain.anvil.request('anvil_dropTransaction', [attempt.hash])
     await chain.anvil.request('evm_mine', [])
     await chain.anvil.request('eth_sendRawTransaction', [raw])
-    const states = await finish([broken, spoils, other])
+    const states = await finish([broken, conflicting, other])
     expect(await losses()).toEqual({ wei: 0n, count: 0 })
     expect(states).toEqual(['included', 'included', 'included'])
   })

@@ -123,7 +123,7 @@ test('those of many apps are bounded together, and operations are bundled', asyn
   const keys = await Promise.all(
     [1, 2, 3, 4, 5, 6].map((each) => createKey(serving.info(), `attacker ${each}`)),
   )
-  const alone = await timeOfOperations('alone beside none')
+  const alone = await timeOfOperations('alone without load')
   const attack = flood(keys, 30)
   const attacked = await timeOfOperations('attacked by many')
   const answers = await attack.end()

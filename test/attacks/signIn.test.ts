@@ -123,7 +123,7 @@ describe('requests that another site makes a browser send', () => {
     expect(answer.headers.get('access-control-allow-origin')).toBeNull()
   })
 
-  /** By node:http, which sends the Host that it is told. */
+  /** By node:http, which sends the Host that it is given. */
   async function raw(method: string, path: string, headers: Record<string, string>, body?: Json) {
     const target = new URL(`${url()}/admin/v1${path}`)
     return new Promise<{ status: number; cookie: string | null }>((resolve, reject) => {

@@ -206,7 +206,7 @@ describe('authorizations of one account', () => {
         bytecode: `0xef0100${anywhere.slice(2)}`,
       })
       const plain = await attack(sender, { delegate: anywhere, isDelegating: false })
-      const spoils = await attack(
+      const conflicting = await attack(
         sender,
         { delegate: only },
         { maxPriorityFeePerGas: parseGwei('9') },
@@ -215,7 +215,7 @@ describe('authorizations of one account', () => {
       const first = await admit(plain, '0.8')
       await world.round()
       expect(await world.stateOf(first)).toBe('bundled')
-      const second = await admit(spoils, '0.9')
+      const second = await admit(conflicting, '0.9')
       await world.round()
       expect(await world.stateOf(second)).toBe('pooled')
       await world.anvil.request('evm_mine', [])

@@ -35,7 +35,7 @@ import { until } from '../support/until.js'
 
 const THIEF: Address = '0x000000000000000000000000000000000000dead'
 /** Operations that the deposit of the tank pays. */
-const ROOM = 24n
+const CAPACITY = 24n
 
 const purser = useRunningPurser()
 
@@ -145,14 +145,14 @@ test('gas that nobody paid for is at most a quarter of the deposit; who paid bef
       .where('sender', '=', probe!.sender)
       .executeTakeFirstOrThrow(),
   )
-  const deposit = cost * ROOM
+  const deposit = cost * CAPACITY
   await leaveDeposit(info, entryPoint, tank, deposit)
 
   let refusal: Json
   const missed: Address[] = []
   for (let round = 0; round < 4; round++) {
     const ops: Operation[] = []
-    for (let sender = 0; ops.length < Number(ROOM); sender++) {
+    for (let sender = 0; ops.length < Number(CAPACITY); sender++) {
       const { op, error } = await quoted(`spends ${round} ${sender}`, spending)
       refusal = error
       if (op === undefined) break

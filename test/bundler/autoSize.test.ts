@@ -9,7 +9,7 @@ import type { World } from '../support/world/openWorld.js'
 import { useWorld } from '../support/world.js'
 
 const fees = { maxFeePerGas: parseGwei('5'), maxPriorityFeePerGas: parseGwei('1') }
-/** The tip is so small beside it that no operation can go alone that pays for a share only. */
+/** The tip is so small compared with it that no operation can go alone that pays for a share only. */
 const baseFee = parseGwei('2')
 
 const postgres = useDatabase()
@@ -43,7 +43,7 @@ describe('operations priced by the size that nearly all bundles reached', () => 
     await bundling().tester.setNextBlockBaseFeePerGas({ baseFeePerGas: baseFee })
     await bundling().tester.mine({ blocks: 1 })
   }
-  /** Operations that were estimated while `size` was told, which is believed for some seconds only. */
+  /** Operations that were estimated while `size` was reported, which holds for some seconds only. */
   const admitMany = async (count: number, size = 1): Promise<Hex[]> => {
     await bundling().tester.setAutomine(true)
     const hashes: Hex[] = []
@@ -86,7 +86,7 @@ describe('operations priced by the size that nearly all bundles reached', () => 
     await bundle()
     expect(await statesOf(alone)).toEqual(['included', 'included', 'included'])
 
-    // A burst: each bundle has at least the size that was told, or some more.
+    // A burst: each bundle has at least the size that was reported, or some more.
     const shared: Hex[] = []
     for (const [size, count] of [
       [3, 4],

@@ -20,7 +20,7 @@ const fees = { maxFeePerGas: parseGwei('5'), maxPriorityFeePerGas: parseGwei('1'
 type RawReceipt = { transactionHash: Hex; gasUsed: Hex; from: Address; effectiveGasPrice: Hex }
 
 /** A chain that takes money for part of a bundle's gas limit at least, as its receipts tell. */
-async function startCharging(chargedGas: ChargedGas, told: ChargedGas, bundleSize: number) {
+async function startCharging(chargedGas: ChargedGas, reported: ChargedGas, bundleSize: number) {
   const limits = new Map<Hex, bigint>()
   const charged = (receipt: RawReceipt): bigint => {
     const least = leastCharged(chargedGas, limits.get(receipt.transactionHash) ?? 0n)
@@ -47,13 +47,13 @@ async function startCharging(chargedGas: ChargedGas, told: ChargedGas, bundleSiz
     return startStrictNode(url, strictness)
   }
   const definition = {
-    chargedGas: told,
+    chargedGas: reported,
     expectedBundleSize: bundleSize,
     rules: 'off',
     maxBundleWait: 3_600_000,
   } as const
   const args = ['--block-base-fee-per-gas', String(baseFee)]
-  const losesWei = chargedGas !== told
+  const losesWei = chargedGas !== reported
   const bundling = await openWorld(postgres().database, { definition, args, front, losesWei })
   const plain = anvilClient(anvil)
   /** Takes of the executors what anvil did not take for the newest block's bundles. */

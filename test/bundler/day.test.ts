@@ -214,7 +214,7 @@ test.each(days)('over a day of %s no bundle costs more than it is paid, and %s',
   const sorted = figures.waits.sort((one, other) => one - other)
   const { shared, repriced, saved } = figures
   const percent = { paid: percentAbove(cost, paid), paidForOne: percentAbove(cost, paid + saved) }
-  const told = JSON.stringify({ bundles: bundles.length, shared, repriced, percent })
+  const summary = JSON.stringify({ bundles: bundles.length, shared, repriced, percent })
   const known = arrivals.filter((at) => at > KNOWN_AFTER).length
   if (payers === 'own tank') {
     const booked = await database
@@ -230,12 +230,12 @@ test.each(days)('over a day of %s no bundle costs more than it is paid, and %s',
     // A twenty-fifth of it is the most that returning it costs.
     const back = (BigInt(booked.wei) * 24n) / 25n
     const above = percentAbove(sum('worth'), paid - back)
-    expect(above, told).toBeLessThanOrEqual(5)
-    expect(percentAbove(sum('worth'), paid), told).toBeGreaterThan(above + 3)
+    expect(above, summary).toBeLessThanOrEqual(5)
+    expect(percentAbove(sum('worth'), paid), summary).toBeGreaterThan(above + 3)
   }
-  expect(shared, told).toBeGreaterThan(known / 2)
-  expect(repriced, told).toBeLessThan(arrivals.length / 50)
-  expect(percent.paidForOne - percent.paid, told).toBeGreaterThan(10)
-  expect(sorted.at(-1), told).toBeLessThanOrEqual(WAIT + BLOCK_TIME)
-  expect(sorted[sorted.length >> 1], told).toBeLessThanOrEqual(BLOCK_TIME)
+  expect(shared, summary).toBeGreaterThan(known / 2)
+  expect(repriced, summary).toBeLessThan(arrivals.length / 50)
+  expect(percent.paidForOne - percent.paid, summary).toBeGreaterThan(10)
+  expect(sorted.at(-1), summary).toBeLessThanOrEqual(WAIT + BLOCK_TIME)
+  expect(sorted[sorted.length >> 1], summary).toBeLessThanOrEqual(BLOCK_TIME)
 })

@@ -30,7 +30,7 @@ describe.each(['0.8', '0.9'] as const)('authorizations in bundles of EntryPoint 
     const draft = { ...drafted, ...changes, nonce: nonceKey << 64n }
     return chain().sign(complete(draft, await generousGas(draft)), seed)
   }
-  /** Limits for fees with room to share a bundle's price with others, and to have it raised. */
+  /** Limits for fees with a margin to share a bundle's price with others, and to have it raised. */
   const generousGas = async (draft: Operation): Promise<GasEstimate> => {
     const advised = await bundling().estimate(chain().entryPoint, { ...draft, ...unsetGas })
     return bundling().estimate(chain().entryPoint, {

@@ -11,7 +11,7 @@ import { unsetGas } from '../support/operations/unsetGas.js'
 import { useWorld } from '../support/world.js'
 
 /*
- * All admissions of a chain wait for each other, and for whoever else locks its pool: on a busy machine a statement takes a
+ * All admissions of a chain wait for each other, and for all others that lock its pool: on a busy machine a statement takes a
  * second, so that many of them under the lock are a time-out for everybody.
  */
 

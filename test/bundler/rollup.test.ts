@@ -249,9 +249,12 @@ describe('on an OP-stack chain whose data fee moves', () => {
     await roundAndMine()
     expect(await states([waiting, rich])).toEqual(['pooled', 'pooled'])
     // The one that now offers a price at which its gas is worth the fee.
-    const dear = { maxFeePerGas: parseGwei('60'), maxPriorityFeePerGas: parseGwei('20') }
+    const expensive = { maxFeePerGas: parseGwei('60'), maxPriorityFeePerGas: parseGwei('20') }
     const chain = bundling.at('0.7')
-    const raised = await bundling.admit(await sign({ ...operation, ...dear }), chain.entryPoint)
+    const raised = await bundling.admit(
+      await sign({ ...operation, ...expensive }),
+      chain.entryPoint,
+    )
     await roundAndMine()
     expect(await states([waiting, raised])).toEqual(['pooled', 'included'])
     await setFee(1n)

@@ -13,8 +13,8 @@ import { until } from '../support/until.js'
 import { lower } from '../support/world/versionChain.js'
 
 /*
- * `purser serve` with the default `expectedBundleSize`. Five minutes of traffic are too long for a test: the size is told by
- * a row, as the bundler of another process tells it.
+ * `purser serve` with the default `expectedBundleSize`. Five minutes of traffic are too long for a test: the size is reported by
+ * a row, as the bundler of another process reports it.
  */
 
 const chainId = 845_313
@@ -49,7 +49,7 @@ function entryPoint(): Hex {
 const SPARED = 24_000n
 
 /**
- * A new account's operation, estimated by the service once it reckons with the size that is told: sizes are a second old
+ * A new account's operation, estimated by the service once it uses the size that is reported: sizes are a second old
  * at most.
  */
 async function estimated(name: string, size: number, isReckoned: (op: Operation) => boolean) {

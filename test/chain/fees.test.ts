@@ -76,19 +76,19 @@ describe('adviseFees', () => {
   test('what was advised lately may be offered when fees have fallen, for ten blocks', async () => {
     const { node } = await chain([...busy, '--no-mining'])
     for (let i = 0; i < 5; i++) await pay(node, 5n * gwei)
-    const { fast: dear } = await adviseFees(node, await head(node), {})
+    const { fast: expensive } = await adviseFees(node, await head(node), {})
     for (let i = 0; i < 9; i++) await pay(node, gwei)
     const { fast: cheap } = await adviseFees(node, await head(node), {})
-    expect(cheap.maxPriorityFeePerGas).toBeLessThan(dear.maxPriorityFeePerGas / 2n)
-    expect(cheap.maxFeePerGas).toBeLessThan(dear.maxFeePerGas)
+    expect(cheap.maxPriorityFeePerGas).toBeLessThan(expensive.maxPriorityFeePerGas / 2n)
+    expect(cheap.maxFeePerGas).toBeLessThan(expensive.maxFeePerGas)
     const most = mostBid(node, cheap)
-    expect(most.maxFeePerGas).toBe(dear.maxFeePerGas * 2n)
-    expect(most.maxPriorityFeePerGas).toBeGreaterThanOrEqual(dear.maxPriorityFeePerGas)
+    expect(most.maxFeePerGas).toBe(expensive.maxFeePerGas * 2n)
+    expect(most.maxPriorityFeePerGas).toBeGreaterThanOrEqual(expensive.maxPriorityFeePerGas)
     await pay(node, gwei)
     const { fast: present } = await adviseFees(node, await head(node), {})
     const tip = mostBid(node, present).maxPriorityFeePerGas
     expect(tip).toBeGreaterThanOrEqual(cheap.maxPriorityFeePerGas)
-    expect(tip).toBeLessThan(dear.maxPriorityFeePerGas)
+    expect(tip).toBeLessThan(expensive.maxPriorityFeePerGas)
   })
 
   test.each([
@@ -223,7 +223,7 @@ describe('adviseFees', () => {
     const second = await head(node)
     await adviseFees(counted, second, {})
     expect(calls.filter((method) => method === 'eth_feeHistory')).toHaveLength(2)
-    // A bundle that was begun at the older head asks for it beside admissions that know the newer one.
+    // A bundle that was begun at the older head asks for it at the same time as admissions that know the newer one.
     for (const each of [first, second]) await adviseFees(counted, each, {})
     expect(calls.filter((method) => method === 'eth_feeHistory')).toHaveLength(2)
   })

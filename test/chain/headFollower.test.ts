@@ -53,9 +53,9 @@ describe('a growing chain', () => {
   test('current is known at once and new heads arrive by polling', async () => {
     const { current, heard } = await follow(10)
     expect(current().number).toBe(0n)
-    const told = once(heard, 'head')
+    const reported = once(heard, 'head')
     await mine(1)
-    const [event] = (await told) as [HeadEvent]
+    const [event] = (await reported) as [HeadEvent]
     expect(event).toEqual({ head: current(), reorgedFrom: undefined })
     expect(current()).toMatchObject({ number: 1n })
     expect(current().baseFee).toBeGreaterThan(0n)

@@ -30,7 +30,7 @@ const fickle = compileSolidity(
   'cancun',
 ).Fickle!
 
-/** A paymaster whose context is as long as it was told. */
+/** A paymaster whose context is as long as it was set. */
 const wavering = compileSolidity(`contract Wavering {
   uint256 words = 1;
   constructor() payable {}
@@ -161,9 +161,9 @@ describe.each(VERSIONS)('reputation at EntryPoint v%s', (version) => {
     await admit(first)
     const other = paymaster
     paymaster = await chain.createActor(entryPoint)
-    const dearer = { maxFeePerGas: (first.maxFeePerGas * 11n) / 10n }
+    const higherFees = { maxFeePerGas: (first.maxFeePerGas * 11n) / 10n }
     const tip = { maxPriorityFeePerGas: (first.maxPriorityFeePerGas * 11n) / 10n }
-    await admit(await operation({ ...paid, fields: { ...dearer, ...tip } }, account))
+    await admit(await operation({ ...paid, fields: { ...higherFees, ...tip } }, account))
     expect(await reputation(other)).toEqual([0, 0, 0])
     expect(await reputation(paymaster)).toEqual([1, 0, 0])
   })

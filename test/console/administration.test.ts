@@ -28,7 +28,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('administration by the 
   const appears = (text: string | RegExp) => opened().appears(text)
   const button = (name: string | RegExp) => page.getByRole('button', { name })
 
-  /** What a text box beside a name shows. */
+  /** What a text box next to a name shows. */
   const shown = async (name: string): Promise<string> =>
     (await page.locator('dialog dl > div', { hasText: name }).locator('code').textContent()) ?? ''
 

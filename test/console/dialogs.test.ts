@@ -9,7 +9,7 @@ import { type Console, consoleTitle, useConsole } from './useConsole.js'
 const purser = useRunningPurser(['--ip-rate', '5000'])
 const opened = useConsole()
 
-/** A receiver of events that is broken until somebody mends it. */
+/** A receiver of events that is broken until somebody fixes it. */
 let status = 500
 const receiver = createServer((_, response) => response.writeHead(status).end())
 beforeAll(() => new Promise<void>((done) => receiver.listen(0, '127.0.0.1', done)))

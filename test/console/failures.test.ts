@@ -44,9 +44,9 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('a failure on the first
     expect(await cause.textContent()).toContain(code)
     // Code is shown as code, without its backticks.
     const text = new RegExp(step.source.replaceAll('`', ''))
-    const mending = remedy.locator('li', { hasText: text }).first()
+    const fix = remedy.locator('li', { hasText: text }).first()
     const { height } = page.viewportSize() ?? { height: 0 }
-    for (const each of [cause, mending]) {
+    for (const each of [cause, fix]) {
       const box = await each.boundingBox()
       expect(box, 'it is shown').not.toBeNull()
       expect((box?.y ?? 0) + (box?.height ?? height)).toBeLessThanOrEqual(height)

@@ -21,7 +21,7 @@ import { OWNER_KEY, SIGNER_A, SIGNER_B, TARGET, VERSIONS } from '../support/worl
 import { useVersionChain } from '../support/world.js'
 
 /*
- * Random sequences of everything that anybody can do to two tanks of one owner, beside a model of what may have happened:
+ * Random sequences of everything that anybody can do to two tanks of one owner, compared with a model of what may have happened:
  * deposits change by what is paid in, by what the owner takes out, and by the charges of operations that the tank's
  * own signers signed, as they are, in time and once.
  */

@@ -52,7 +52,7 @@ const story: fc.Arbitrary<Story> = fc
     preVerificationGas: fc.integer({ min: 0, max: 100_000 }),
     maxFee: fc.bigInt({ min: 1n, max: 10n ** 11n }),
     tip: fc.bigInt({ min: 0n, max: 10n ** 12n }),
-    // From a unit that is dearer than any operation to the rate of an 18-decimals token.
+    // From a unit that is worth more than any operation to the rate of an 18-decimals token.
     rate: fc.constantFrom(1n, 3_000_000_000n, 1_234_567_891_234n, 3n * 10n ** 21n),
     markup: fc.integer({ min: 1_000_000, max: 1_300_000 }),
     fall: fc.integer({ min: -100, max: 100 }),
@@ -104,32 +104,36 @@ describe.each(VERSIONS)('economics of a token tank on EntryPoint v%s', (version)
   }
 
   /** The story's operation as the tank's signer would sign it. */
-  const operationOf = async (told: Story, seed: string, sender: Address): Promise<Operation> => {
-    const quote = quoteOf(told)
-    const draft = { ...(await chain().userOp(sender, tank, callDataOf(told))) }
-    const verification = tokenVerificationGas(chain().entryPoint, draft, told.mode, 0n)
+  const operationOf = async (
+    scenario: Story,
+    seed: string,
+    sender: Address,
+  ): Promise<Operation> => {
+    const quote = quoteOf(scenario)
+    const draft = { ...(await chain().userOp(sender, tank, callDataOf(scenario))) }
+    const verification = tokenVerificationGas(chain().entryPoint, draft, scenario.mode, 0n)
     const least = leastVerificationGas06(quote.postOpGas)
     const together = verification + 40_000n
     const own = version === '0.6' ? (together > least ? together : least) : 40_000n
     const op: Operation = {
       ...draft,
-      maxFeePerGas: told.maxFee,
-      maxPriorityFeePerGas: told.tip,
-      preVerificationGas: BigInt(told.preVerificationGas),
-      callGasLimit: inflate(90_000n, told.inflated.call),
-      verificationGasLimit: inflate(own, told.inflated.verification),
+      maxFeePerGas: scenario.maxFee,
+      maxPriorityFeePerGas: scenario.tip,
+      preVerificationGas: BigInt(scenario.preVerificationGas),
+      callGasLimit: inflate(90_000n, scenario.inflated.call),
+      verificationGasLimit: inflate(own, scenario.inflated.verification),
       ...(version !== '0.6' && {
-        paymasterVerificationGasLimit: inflate(verification, told.inflated.verification),
+        paymasterVerificationGasLimit: inflate(verification, scenario.inflated.verification),
         paymasterPostOpGasLimit: quote.postOpGas,
       }),
       paymasterData: stubTokenData(quote),
     }
     const value = maxTokenCharge(op, chain().entryPoint, quote)
     await chain().mint(token, sender, value)
-    if (told.mode !== 'permit') await chain().asUser(sender, approval(token, tank))
+    if (scenario.mode !== 'permit') await chain().asUser(sender, approval(token, tank))
     const terms = { spender: tank, value }
     const permit =
-      told.mode === 'permit'
+      scenario.mode === 'permit'
         ? await signPermit(chain(), chain().tokens[1]!, seed, terms)
         : undefined
     return chain().pay(op, quote, permit)
@@ -138,12 +142,12 @@ describe.each(VERSIONS)('economics of a token tank on EntryPoint v%s', (version)
   test('the tank never ends with less value than it paid, no user pays more than the most', async () => {
     const stories = fc.sample(story, { seed: 4_337, numRuns: randomRuns(60) })
     let paidForNothing = 0
-    for (const [index, told] of stories.entries()) {
+    for (const [index, scenario] of stories.entries()) {
       const seed = `story ${index}`
       const user = await chain().createUser(seed, token, 0n)
-      if (told.burnsValidation) await chain().setValidationLeaves(user, LEFT_BY_VALIDATION)
-      const op = await operationOf(told, seed, user)
-      const quote = quoteOf(told)
+      if (scenario.burnsValidation) await chain().setValidationLeaves(user, LEFT_BY_VALIDATION)
+      const op = await operationOf(scenario, seed, user)
+      const quote = quoteOf(scenario)
       const holdings = () =>
         Promise.all([
           chain().depositOf(tank),
@@ -152,7 +156,7 @@ describe.each(VERSIONS)('economics of a token tank on EntryPoint v%s', (version)
           chain().balanceOf(token, TREASURY),
         ])
       const [deposit, own, kept, sent] = await holdings()
-      const label = JSON.stringify(told, (_, value) =>
+      const label = JSON.stringify(scenario, (_, value) =>
         typeof value === 'bigint' ? `${value}` : value,
       )
       expect(await chain().failureOf([op]), label).toBeUndefined()
@@ -166,11 +170,11 @@ describe.each(VERSIONS)('economics of a token tank on EntryPoint v%s', (version)
       expect(gained * 10n ** 24n, label).toBeGreaterThanOrEqual(
         cost * quote.rate * BigInt(quote.markup),
       )
-      expect(gained * 10n ** 18n, label).toBeGreaterThanOrEqual(cost * marketRate(told))
+      expect(gained * 10n ** 18n, label).toBeGreaterThanOrEqual(cost * marketRate(scenario))
       expect(gained, label).toBeLessThanOrEqual(maxTokenCharge(op, chain().entryPoint, quote))
       if (!outcomes[0]!.success) paidForNothing++
     }
-    // Stories of all kinds were told.
+    // Scenarios of all kinds happened.
     expect(paidForNothing).toBeGreaterThan(stories.length / 4)
     expect(paidForNothing).toBeLessThan((stories.length * 5) / 6)
   })

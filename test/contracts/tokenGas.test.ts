@@ -20,15 +20,15 @@ describe.each(VERSIONS)('gas limits of a token tank on EntryPoint v%s', (version
 
   afterAll(() => chain().anvil.stop())
 
-  /** The gas of a TokenUser's own validation, on v0.6 beside its tank's. */
+  /** The gas of a TokenUser's own validation, on v0.6 on top of its tank's. */
   const OWN_GAS = 40_000n
 
-  /** An operation of a new user at a tank and for a treasury that hold no tokens, which is dearest. */
-  const dearest = async (mode: TokenMode, kept: boolean) => {
+  /** An operation of a new user at a tank and for a treasury that hold no tokens, which costs most. */
+  const costliest = async (mode: TokenMode, kept: boolean) => {
     count++
     const token = chain().tokens[0]!
     const tank = await chain().createTokenTank(count)
-    const seed = `dear ${count}`
+    const seed = `costly ${count}`
     const user = await chain().createUser(seed, token.address)
     if (mode === 'prefund') await chain().asUser(user, approval(token.address, tank))
     const treasury: Address = kept ? zeroAddress : numberToHex(0xfee000 + count, { size: 20 })
@@ -54,7 +54,7 @@ describe.each(VERSIONS)('gas limits of a token tank on EntryPoint v%s', (version
   test.each(modes.flatMap((mode) => [[mode, true] as const, [mode, false] as const]))(
     '%s does all of its work within them (tank keeps: %s)',
     async (mode, kept) => {
-      const { op, quote, tank } = await dearest(mode, kept)
+      const { op, quote, tank } = await costliest(mode, kept)
       const before = await chain().balanceOf(quote.token, op.sender)
       const [outcome] = await chain().handleOps([op])
       expect(outcome).toMatchObject({ success: true, paymaster: tank })
@@ -68,7 +68,7 @@ describe.each(VERSIONS)('gas limits of a token tank on EntryPoint v%s', (version
   test.runIf(version === '0.6')(
     'are refused where they would leave postOp too little',
     async () => {
-      const { op, quote } = await dearest('afterwards', true)
+      const { op, quote } = await costliest('afterwards', true)
       const least = leastVerificationGas06(quote.postOpGas)
       const attempt = (verificationGasLimit: bigint) =>
         chain().failureOf([chain().pay({ ...op, verificationGasLimit }, quote)])
@@ -80,7 +80,7 @@ describe.each(VERSIONS)('gas limits of a token tank on EntryPoint v%s', (version
   )
 
   test.runIf(version !== '0.6')('must be those of the quote', async () => {
-    const { op } = await dearest('afterwards', true)
+    const { op } = await costliest('afterwards', true)
     const failure = await chain().failureOf([
       { ...op, paymasterPostOpGasLimit: op.paymasterPostOpGasLimit + 1n },
     ])

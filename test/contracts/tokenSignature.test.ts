@@ -179,8 +179,8 @@ describe.each(VERSIONS)('signed quotes on EntryPoint v%s', (version) => {
 
     test('that somebody used before still pays', async () => {
       const { signature, ...terms } = await permitFor('early', tank)
-      const spoiled = { ...terms, signature: `${signature.slice(0, -2)}00` as Hex }
-      const early = await payWith('early', spoiled)
+      const broken = { ...terms, signature: `${signature.slice(0, -2)}00` as Hex }
+      const early = await payWith('early', broken)
       await chain().asUser(early.sender, approval(token, tank, 10n ** 9n))
       expect(await chain().failureOf([early])).toBeUndefined()
     })

@@ -36,7 +36,7 @@ beforeEach(async () => {
 })
 
 /** By type and nonce; each is what the document says. */
-async function told() {
+async function delivered() {
   const events = await database()
     .selectFrom('events')
     .select(['type', 'data'])
@@ -86,9 +86,9 @@ test('a sponsorship emits an event when signed, and when its end is final', asyn
     type: 'sponsorship.signed',
     data: expect.objectContaining({ decisionId, userOpHash: hash, nonce, maxCostWei: '100' }),
   })
-  expect(await told()).toEqual([signed(used, '0'), signed(unused, '1')])
+  expect(await delivered()).toEqual([signed(used, '0'), signed(unused, '1')])
   await settle(16n, 6n)
-  expect(await told()).toEqual([
+  expect(await delivered()).toEqual([
     {
       type: 'sponsorship.expired',
       data: expect.objectContaining({ nonce: '1', maxCostWei: '100' }),
@@ -101,7 +101,7 @@ test('a sponsorship emits an event when signed, and when its end is final', asyn
     signed(unused, '1'),
   ])
   await settle(17n, 7n)
-  expect(await told()).toHaveLength(4)
+  expect(await delivered()).toHaveLength(4)
 })
 
 function pool(hash: Hex, nonce: bigint, dropped: boolean) {
@@ -149,7 +149,7 @@ test('an operation emits included, failed or dropped', async () => {
     })
   const about = (userOpHash: Hex, more: object) =>
     expect.objectContaining({ chainId, userOpHash, sender: alice, ...more })
-  expect(await told()).toEqual([
+  expect(await delivered()).toEqual([
     { type: 'user_operation.dropped', data: about(gone, { code: 'EXPIRED' }) },
     { type: 'user_operation.failed', data: about(bad, { success: false, blockNumber: 9 }) },
     { type: 'user_operation.included', data: about(good, { success: true, actualGasCost: '7' }) },
@@ -166,10 +166,10 @@ test('an inclusion that is found twice is announced once, and again when a reorg
       .execute((trx) => putInclusions(trx, chainId, [found]))
   await settle()
   await settle()
-  expect(await told()).toHaveLength(1)
+  expect(await delivered()).toHaveLength(1)
   await database()
     .transaction()
     .execute((trx) => rollBack(trx, chainId, 8n))
   await settle()
-  expect(await told()).toHaveLength(2)
+  expect(await delivered()).toHaveLength(2)
 })

@@ -28,7 +28,7 @@ import { until } from '../support/until.js'
 
 /*
  * What docs/operate/install.md prints for two hosts, done on one: the folders of a host lie below one folder, both "hosts" listen on
- * loopback, nginx listens on a Unix socket, and the chain is a development chain. The packed program is unpacked beside the
+ * loopback, nginx listens on a Unix socket, and the chain is a development chain. The packed program is unpacked next to the
  * packages of this checkout (test/lifecycle/packed.test.ts installs it), and the database (step 2) is the tests' own.
  */
 const run = promisify(execFile)
@@ -48,7 +48,7 @@ describe.skipIf(!hasPrograms)(
     const children: ChildProcess[] = []
     let chain: PublicChain
     /** What stands for a client's way to the proxy: the test's clients speak plain HTTP. */
-    let door: Server
+    let entrance: Server
     /** How the proxy is reached. */
     let proxy: RequestOptions = {}
     let apiKey = ''
@@ -135,7 +135,7 @@ describe.skipIf(!hasPrograms)(
     })
 
     afterAll(async () => {
-      door?.close()
+      entrance?.close()
       for (const child of children.reverse())
         if (child.exitCode === null && child.signalCode === null) {
           const ended = once(child, 'exit')
@@ -183,9 +183,9 @@ http {
       })
       const ca = readFileSync(join(tls, 'purser.crt'))
       proxy = { socketPath, servername: 'purser.example', ca }
-      door = openDoor(proxy)
-      await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve))
-      return `http://127.0.0.1:${(door.address() as AddressInfo).port}`
+      entrance = openEntrance(proxy)
+      await new Promise<void>((resolve) => entrance.listen(0, '127.0.0.1', resolve))
+      return `http://127.0.0.1:${(entrance.address() as AddressInfo).port}`
     }
 
     /** A request over a WebSocket through the proxy, as viem's transport sends it. */
@@ -282,7 +282,7 @@ async function bundlesHere(host: string): Promise<boolean> {
 }
 
 /** Plain HTTP for whom it passes on by TLS, whose certificate is verified. */
-function openDoor(tls: RequestOptions): Server {
+function openEntrance(tls: RequestOptions): Server {
   return createServer((incoming, outgoing) => {
     const { method, url: path, headers } = incoming
     const forwarded = request({

@@ -111,9 +111,9 @@ describe.each(versions)('bundles of EntryPoint v%s', (version) => {
         return { op, contextSize: 0, encoded: entryPoint.encodeOperation(op) }
       })
       const left = Number(gasUsed - metered) - intrinsic - copyingGas(overhead, copied)
-      const told = overhead.fixed + overhead.perOp * count
-      expect(left, `${count} operations`).toBeLessThanOrEqual(told)
-      expect(left, `${count} operations`).toBeGreaterThan(told - 500)
+      const computed = overhead.fixed + overhead.perOp * count
+      expect(left, `${count} operations`).toBeLessThanOrEqual(computed)
+      expect(left, `${count} operations`).toBeGreaterThan(computed - 500)
     }
   })
 

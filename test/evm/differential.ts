@@ -176,8 +176,8 @@ export async function createComparison(anvil: Anvil, fork: Fork): Promise<Compar
           )
           continue
         }
-        const told = difference(outcome, fork, trace!.result as Trace, diff!.result as Diff)
-        if (told !== undefined) differences.push(`seed ${one.seed} on ${fork}: ${told}`)
+        const found = difference(outcome, fork, trace!.result as Trace, diff!.result as Diff)
+        if (found !== undefined) differences.push(`seed ${one.seed} on ${fork}: ${found}`)
       }
       return { differences, succeeded }
     },
@@ -247,14 +247,14 @@ function difference(outcome: Outcome, fork: Fork, trace: Trace, diff: Diff): str
   if (outcome.kind !== 'done') return `we say ${JSON.stringify(outcome)}`
   const gone = deleted(outcome)
   const stays = (line: string) => !gone.some((address) => line.startsWith(address))
-  const [our, told] = [ourSummary(outcome, fork), nodeSummary(trace)]
+  const [our, reference] = [ourSummary(outcome, fork), nodeSummary(trace)]
   const pairs: [string, unknown, unknown][] = [
-    ['success', our.success, told.success],
-    ['output', our.output, told.output],
-    ['gas used', our.gasUsed, told.gasUsed],
-    ['logs', our.logs, told.logs],
+    ['success', our.success, reference.success],
+    ['output', our.output, reference.output],
+    ['gas used', our.gasUsed, reference.gasUsed],
+    ['logs', our.logs, reference.logs],
     ['storage', ourStorage(outcome), nodeStorage(diff).filter(stays)],
-    ['frames', our.frames, outcome.record === undefined ? [] : told.frames],
+    ['frames', our.frames, outcome.record === undefined ? [] : reference.frames],
   ]
   for (const [what, ours, theirs] of pairs) {
     const [a, b] = [JSON.stringify(ours), JSON.stringify(theirs)]
@@ -263,7 +263,7 @@ function difference(outcome: Outcome, fork: Fork, trace: Trace, diff: Diff): str
   return undefined
 }
 
-/** What is to be seen of a run beside the storage that it leaves behind. */
+/** What is to be seen of a run besides the storage that it leaves behind. */
 export type Summary = {
   readonly success: boolean
   readonly output: Hex

@@ -71,9 +71,9 @@ export async function writeStored(fork: Fork, firstSeed: number, count: number):
       }
     }
     const { number, timestamp, gasLimit, baseFee, prevRandao, coinbase } = block
-    const told = { number, timestamp, gasLimit, baseFee }
+    const header = { number, timestamp, gasLimit, baseFee }
     const numbers = Object.fromEntries(
-      Object.entries(told).map(([key, value]) => [key, `${value}`]),
+      Object.entries(header).map(([key, value]) => [key, `${value}`]),
     )
     const head = JSON.stringify({ fork, block: { ...numbers, prevRandao, coinbase } }).slice(0, -1)
     const rows = cases.map((each) => JSON.stringify(each)).join(',\n')

@@ -59,13 +59,13 @@ test.each(jumps)(
   async (_, by) => {
     const early = [await chain().admit(await selfPaid()), await chain().admit(await sponsored())]
     jump(by)
-    const amid = [await chain().admit(await selfPaid()), await chain().admit(await sponsored())]
+    const during = [await chain().admit(await selfPaid()), await chain().admit(await sponsored())]
     await chain().settle()
     vi.useRealTimers()
     const late = [await chain().admit(await selfPaid()), await chain().admit(await sponsored())]
     await chain().settle()
     const stateOf = async (hash: Hex) => (await chain().stored(hash)).state
-    expect(await Promise.all([...amid, ...late].map(stateOf))).toEqual(
+    expect(await Promise.all([...during, ...late].map(stateOf))).toEqual(
       Array.from({ length: 4 }, () => 'included'),
     )
     expect(await stateOf(early[0]!)).toBe('included')

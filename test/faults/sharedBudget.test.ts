@@ -7,7 +7,7 @@ import { type Intent, included, send } from '../support/service/intents.js'
 import { until } from '../support/until.js'
 
 /*
- * Whoever has an app's key asks two processes at once for more sponsorships than a budget holds, from new senders each time;
+ * A client with an app's key asks two processes at once for more sponsorships than a budget holds, from new senders each time;
  * the operator changes the master key meanwhile, as docs/operate/keys.md says.
  */
 

@@ -13,7 +13,7 @@ import { type Anvil, startAnvil } from '../support/chain/startAnvil.js'
 import { silent } from '../support/logger.js'
 import { recordMetrics } from '../support/recordMetrics.js'
 
-/* No package holds Nitro. NodeInterface is a stub that answers what the test reckons by Nitro's own rule. */
+/* No package holds Nitro. NodeInterface is a stub that answers what the test computes by Nitro's own rule. */
 
 const ARB_GAS_INFO = '0x000000000000000000000000000000000000006c'
 const NODE_INTERFACE = '0x00000000000000000000000000000000000000c8'

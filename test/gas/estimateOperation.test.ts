@@ -258,11 +258,11 @@ describe.each(Object.entries(engines))('the %s engine:', (_, engineOf) => {
       const account = await chain.deployedAccount(4)
       const draft = await chain.draft(account, { callData: on('write', 0n, 1n) })
       const withDeposit = await estimate(draft)
-      const dear = { ...draft, maxFeePerGas: parseEther('0.0001'), maxPriorityFeePerGas: 1n }
-      const paying = await estimate(dear)
+      const expensive = { ...draft, maxFeePerGas: parseEther('0.0001'), maxPriorityFeePerGas: 1n }
+      const paying = await estimate(expensive)
       expect(paying.verificationGasLimit).toBeGreaterThan(withDeposit.verificationGasLimit + 5000n)
       await chain.setBalance(account.address, parseEther('1000'))
-      expect(await outcomeOf(account, withGas(dear, paying))).toMatchObject({ success: true })
+      expect(await outcomeOf(account, withGas(expensive, paying))).toMatchObject({ success: true })
     })
 
     test('that is a paymaster without deposit does not fail an estimate', async () => {

@@ -14,7 +14,7 @@ import { useWorld } from '../support/world.js'
 
 /*
  * Calls with 4 kB of dense data, which cost 160,000 gas by the floor price of EIP-7623 and 64,000 otherwise. One that
- * stores its data is dear enough for the latter. That of an attacker is it until his bundle is on its way.
+ * stores its data is expensive enough for the latter. That of an attacker is it until his bundle is on its way.
  */
 
 const { Fickle } = compileSolidity(`

@@ -140,7 +140,7 @@ test('a service on a backup that was taken while it ran loses nothing that was i
   // The limit of every backup: what was acknowledged after it and reached no node is nowhere.
   for (const hash of hashesOf(lost))
     expect(await result(info().bundlerUrl, 'eth_getUserOperationReceipt', [hash])).toBeNull()
-  // The same signed operations are taken again, under the same hashes, beside new ones.
+  // The same signed operations are taken again, under the same hashes, along with new ones.
   const later = intentsOf('later', SIZE)
   await each(later, prepare)
   await each([...lost, ...later], send)

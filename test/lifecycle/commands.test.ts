@@ -131,7 +131,7 @@ describe('commands without a running service', () => {
       const answers = await Promise.all([
         answer('account', 'list'),
         answer('key', 'list'),
-        answer('account', 'create', '--name', 'beside'),
+        answer('account', 'create', '--name', 'meanwhile'),
       ])
       expect(liveRow(answers[0], accountId)).toBeDefined()
       expect(liveRow(answers[1], keyId)).toBeDefined()

@@ -137,7 +137,7 @@ describe('purser serve with two chains', () => {
     expect(JSON.stringify(unready.body)).toContain('chain 1002')
     expect(JSON.stringify(unready.body)).not.toContain(new URL(chains[1]!.rpcUrl).host)
     expect((await fetch(`${url()}/health/live`)).status).toBe(200)
-    await run(views[0]!, 'beside a dead chain', 'sponsored')
+    await run(views[0]!, 'with a dead chain', 'sponsored')
     const { status, body } = await rpc(view.bundlerUrl, 'eth_estimateUserOperationGas', [
       draft,
       entryPoint,

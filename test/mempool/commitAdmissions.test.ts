@@ -250,9 +250,11 @@ test('what waits behind an operation that gives way leaves with it, and its app 
   )
   for (const { reason, reason_code } of dropped)
     if (reason_code !== 'EVICTED') expect(reason).toContain(`operation ${first} with nonce 0`)
-  const { rows: told } = await sql<{ hash: Hex }>`select data ->> 'userOpHash' as hash from events
+  const { rows: published } = await sql<{
+    hash: Hex
+  }>`select data ->> 'userOpHash' as hash from events
     where data ->> 'chainId' = ${String(id)} order by hash`.execute(database)
-  expect(told.map(({ hash }) => hash)).toEqual([...queue].sort())
+  expect(published.map(({ hash }) => hash)).toEqual([...queue].sort())
   const bounds = await sql<{ bound: bigint }>`select bound from pool_bounds
     where chain_id = ${id} and scope = 'pool'`.execute(database)
   expect(bounds.rows).toEqual([{ bound: 6n }])

@@ -81,7 +81,7 @@ describe('a chain whose node is away when the service starts', () => {
       expect(service.output()).not.toContain('a-secret-path')
       const { apiKey } = await commandsOn(folder).tenant('away')
       const view = (each: PublicChain) => clientView(each, urlOf(service), apiKey)
-      const account = await devAccount(view(chain), 'beside')
+      const account = await devAccount(view(chain), 'other chain')
       const hash = await account.send(await account.selfPaid())
       expect((await receiptOf(view(chain), hash)).success).toBe('true')
 

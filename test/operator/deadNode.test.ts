@@ -22,7 +22,7 @@ import { until } from '../support/until.js'
 
 /*
  * The node of one of two chains dies under a running service: the API, the alert and the first screen of the console must say
- * the same of it, and of the chain beside it.
+ * the same of it, and of the other chain.
  */
 
 const DEAD = 1_532
@@ -39,7 +39,7 @@ function ruleOf(name: string): Json {
 }
 
 const opened = useConsole()
-let beside: PublicChain
+let healthy: PublicChain
 let dead: PublicChain
 let node: TroubledNode
 let folder = ''
@@ -47,9 +47,9 @@ let service: RunningService
 
 beforeAll(async () => {
   folder = makeDataFolder()
-  ;[beside, dead] = await Promise.all([startPublicChain(1_531), startPublicChain(DEAD)])
+  ;[healthy, dead] = await Promise.all([startPublicChain(1_531), startPublicChain(DEAD)])
   node = await startTroubledNode(dead.rpcUrl)
-  const chains = [servedChain(beside), servedChain({ chainId: DEAD, rpcUrl: node.url })]
+  const chains = [servedChain(healthy), servedChain({ chainId: DEAD, rpcUrl: node.url })]
   const flags = ['--data', folder, '--port', '0', '--drain-seconds', '0']
   service = await startService(
     ['serve', ...flags, '--operator-token', metricsToken],
@@ -59,7 +59,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await service?.end('SIGTERM')
   await node?.stop()
-  await Promise.all([beside?.stop(), dead?.stop()])
+  await Promise.all([healthy?.stop(), dead?.stop()])
   removeDataFolder(folder)
 })
 
@@ -93,7 +93,7 @@ async function verdicts(chainId: number): Promise<readonly boolean[]> {
 
 describe('the node of one chain dies', () => {
   test('before, all say that both chains are fine', async () => {
-    expect(await verdicts(beside.chainId)).toEqual([true, true, true])
+    expect(await verdicts(healthy.chainId)).toEqual([true, true, true])
     expect(await verdicts(DEAD)).toEqual([true, true, true])
     if (chromiumPath === undefined) return
     const { page, appears } = opened()
@@ -108,23 +108,23 @@ describe('the node of one chain dies', () => {
 
   test('then all say that this one does not answer, and the other one serves', async () => {
     const { apiKey, appId, authToken } = await commandsOn(folder).tenant('dead node')
-    const view = clientView(beside, urlOf(service), apiKey)
+    const view = clientView(healthy, urlOf(service), apiKey)
     await node.begin({ kind: 'stopped' })
     await until(async () => !(await isReady(DEAD)))
     await until(async () => isAlerting(DEAD))
     expect(await verdicts(DEAD)).toEqual([false, false, false])
-    expect(await verdicts(beside.chainId)).toEqual([true, true, true])
+    expect(await verdicts(healthy.chainId)).toEqual([true, true, true])
 
     const { bundlerUrl } = clientView(dead, urlOf(service), apiKey)
     const { status, body } = await rpc(bundlerUrl, 'biconomy_getGasFeeValues', [])
     expect({ status, code: body.error?.code }).toEqual({ status: 503, code: -32_005 })
-    const fees = await fetch(`${urlOf(service)}/admin/v1/apps/${appId}/fees/${beside.chainId}`, {
+    const fees = await fetch(`${urlOf(service)}/admin/v1/apps/${appId}/fees/${healthy.chainId}`, {
       headers: { authToken },
     })
     const { head, headAge } = (await fees.json()) as Json
     expect(head).toBeGreaterThan(0)
     expect(headAge).toBeLessThan(Number(bound) * 1_000)
-    const account = await devAccount(view, 'beside the dead node')
+    const account = await devAccount(view, 'with a dead node')
     expect((await receiptOf(view, await account.send(await account.selfPaid()))).success).toBe(
       'true',
     )

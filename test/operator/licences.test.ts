@@ -15,7 +15,7 @@ const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
 }
 const root = lock.packages['']
 
-/** Every term of these lets us and whoever runs Purser pass the code on without further duties than naming it. */
+/** Every term of these lets us and everyone who runs Purser pass the code on without further duties than naming it. */
 const permissive = ['MIT', 'ISC', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', '0BSD']
 
 /** The place of package `name` in the lock, as Node finds it from `from`. */

@@ -120,7 +120,7 @@ function isDeleted(folder: string): boolean {
   return !existsSync(folder)
 }
 
-/** How many watchdogs the database and the chain of the folder have, whoever started them. */
+/** How many watchdogs the database and the chain of the folder have, no matter who started them. */
 function countWatchdogs(folder: string): number {
   const server = Number.parseInt(
     readFileSync(`${folder}/postgres/cluster/postmaster.pid`, 'utf8'),

@@ -247,9 +247,9 @@ describe('another master key', () => {
     const check = await commands(newKey).answer('keys', 'check')
     expect(labelled(check, 'the key of this database')).toBe('true')
     expect(labelled(check, 'secrets that it does not')).toBe('0')
-    const told = await readiness(oldKey)
-    expect(told).toMatchObject({ ready: false, checks: { 'master key': false } })
-    expect(told.reasons.join()).toContain('restart this process')
+    const reported = await readiness(oldKey)
+    expect(reported).toMatchObject({ ready: false, checks: { 'master key': false } })
+    expect(reported.reasons.join()).toContain('restart this process')
     expect((await readiness(newKey)).checks['master key']).toBe(true)
   })
 

@@ -49,7 +49,7 @@ async function ready({ service }: Running) {
   return { status: response.status, reasons: reasons.join(' ') }
 }
 
-/** Refused with -32005 while the trouble lasts, not ready, told to the operator; then as if nothing had been. */
+/** Refused with -32005 while the trouble lasts, not ready, reported to the operator; then as if nothing had been. */
 async function expectTrouble(
   running: Running,
   op: Operation,

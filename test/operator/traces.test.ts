@@ -142,7 +142,7 @@ describe('the way of an operation over processes that serve and processes that b
     expect(own().flatMap(({ links }) => links ?? [])).toEqual([])
   })
 
-  /** The spans of an operation whose requests carry the header, once all are told. */
+  /** The spans of an operation whose requests carry the header, once all are exported. */
   async function spansCalledFrom(traceparent: string): Promise<readonly Span[]> {
     const plain = globalThis.fetch
     vi.stubGlobal('fetch', (input: string | URL, init: RequestInit = {}) =>

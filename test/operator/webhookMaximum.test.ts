@@ -47,8 +47,8 @@ async function draftOf(version: (typeof versions)[number], seed: string): Promis
   }
 }
 
-/** wei that the webhook was told, and wei that were reserved for the sender. */
-async function toldAndReserved(op: Json, mode: Json): Promise<{ told: bigint; reserved: bigint }> {
+/** wei that the webhook was sent, and wei that were reserved for the sender. */
+async function sentAndReserved(op: Json, mode: Json): Promise<{ sent: bigint; reserved: bigint }> {
   const { info, dataFolder } = purser()
   const entryPoint = mode.entryPoint
   const answer = await result(info.paymasterUrl, 'pm_sponsorUserOperation', [
@@ -66,18 +66,18 @@ async function toldAndReserved(op: Json, mode: Json): Promise<{ told: bigint; re
       .where('sender', '=', op.sender.toLowerCase())
       .executeTakeFirstOrThrow(),
   )
-  return { told: BigInt(context.maxCostWei), reserved: row.max_cost }
+  return { sent: BigInt(context.maxCostWei), reserved: row.max_cost }
 }
 
 describe('the most that a webhook approves is what is reserved, to the wei', () => {
   test.each(versions)('limits estimated by us, EntryPoint v%s', async (version) => {
     const op = await draftOf(version, `estimated ${version}`)
     const entryPoint = purser().info.entryPoints[version]
-    const { told, reserved } = await toldAndReserved(op, {
+    const { sent, reserved } = await sentAndReserved(op, {
       entryPoint,
       context: { calculateGasLimits: true },
     })
-    expect(told).toBe(reserved)
+    expect(sent).toBe(reserved)
     expect(reserved).toBeGreaterThan(0n)
   })
 
@@ -97,11 +97,11 @@ describe('the most that a webhook approves is what is reserved, to the wei', () 
       maxPriorityFeePerGas: toHex(BigInt(fast.maxPriorityFeePerGas)),
     }
     const op = { ...draft, callGasLimit, verificationGasLimit, preVerificationGas, ...fees }
-    const { told, reserved } = await toldAndReserved(op, {
+    const { sent, reserved } = await sentAndReserved(op, {
       entryPoint,
       context: { calculateGasLimits: false },
     })
-    expect(told).toBe(reserved)
+    expect(sent).toBe(reserved)
     expect(reserved % maxFeePerGas).toBe(0n)
   })
 })

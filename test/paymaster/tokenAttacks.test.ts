@@ -221,8 +221,8 @@ test('who spends the tokens in the operation gets it by another bundler only, on
 })
 
 /** A token whose transfers take more gas than the tank's postOp has, and that is the one at CODE in all else. */
-const { Dear } = compileSolidity(`
-contract Dear {
+const { Expensive } = compileSolidity(`
+contract Expensive {
     address constant CODE = 0x000000000000000000000000000000000000c0DE;
     fallback() external {
         if (msg.sig == 0x23b872dd) {
@@ -239,11 +239,11 @@ contract Dear {
 
 test("a token whose transfer takes more gas than the tank's postOp has is refused with that gas", async () => {
   const chain = createTestClient({ mode: 'anvil', chain: foundry, transport: http(info().rpcUrl) })
-  const account = await simpleSmartAccount(info(), '0.7', 'dear token')
+  const account = await simpleSmartAccount(info(), '0.7', 'expensive token')
   await giveTokens(info(), token, account.address, parseUnits('500', 6))
   const code = (await nodeClient(info()).getCode(token))!
   await chain.setCode({ address: '0x000000000000000000000000000000000000c0de', bytecode: code })
-  await chain.setCode({ address: token.address, bytecode: Dear!.runtime })
+  await chain.setCode({ address: token.address, bytecode: Expensive!.runtime })
   await chain.mine({ blocks: 1 })
   const calls = [approve(info().tokenTanks['0.7'] as Address, maxUint256)]
   const asked = createPaymasterClient({ transport: http(info().standardUrl) }).getPaymasterData({

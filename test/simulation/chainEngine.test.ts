@@ -30,7 +30,7 @@ async function changedNode(...change: Parameters<typeof startChangedNode>) {
 }
 
 /** A node by whose count everything costs one unit of gas more. */
-function dearer(method: string, _: unknown[], answer: { result?: unknown }) {
+function addGas(method: string, _: unknown[], answer: { result?: unknown }) {
   if (method !== 'debug_traceCall' || answer.result === undefined) return answer
   const { gasUsed, ...rest } = answer.result as { gasUsed: string }
   return { ...answer, result: { ...rest, gasUsed: `0x${(BigInt(gasUsed) + 1n).toString(16)}` } }
@@ -78,7 +78,7 @@ describe('the engine of a chain', () => {
     'has the node trace v%s, with an alert, where a unit of gas differs',
     async (version) => {
       const chain = await openChain(version)
-      const url = await changedNode(chain.anvil.url, dearer)
+      const url = await changedNode(chain.anvil.url, addGas)
       const { engine, logged, asked, ran } = await opened(url, chain)
       expect(alerts(logged)).toEqual(['our EVM DIFFERS from the node'])
       const op = await fundedOperation(chain)
@@ -138,7 +138,7 @@ describe('the engine of a chain', () => {
 
   test('refuses what nobody may simulate, with the reason', async () => {
     const chain = await openChain('0.7')
-    const url = await changedNode(chain.anvil.url, dearer)
+    const url = await changedNode(chain.anvil.url, addGas)
     const { engine } = await opened(url, chain, 'inProcess')
     const op = await chain.draft('counterfactual', 'someone')
     await expect(engine.validate(chain.entryPoint, op)).rejects.toMatchObject({

@@ -50,8 +50,8 @@ function dearerInside(_: string, [, , options]: unknown[], answer: { result?: un
   for (const call of (answer.result as Traced).calls ?? []) {
     if (!call.input.startsWith(innerHandleOp)) continue
     const [from, to] = [2 + 2 * preOpGasAt, 2 + 2 * (preOpGasAt + 32)]
-    const dearer = BigInt(`0x${call.input.slice(from, to)}`) + 1n
-    const word = numberToHex(dearer, { size: 32 }).slice(2)
+    const raised = BigInt(`0x${call.input.slice(from, to)}`) + 1n
+    const word = numberToHex(raised, { size: 32 }).slice(2)
     call.input = call.input.slice(0, from) + word + call.input.slice(to)
   }
   return answer

@@ -3,7 +3,7 @@ import { SimulationLostError } from '../../src/base/errors/simulationErrors.js'
 import { createInProcessEngine } from '../../src/simulation/inProcess/inProcessEngine.js'
 import { createSimulations, type Simulations } from '../../src/simulation/simulations.js'
 import { silent } from '../support/logger.js'
-import { dearCode } from '../support/service/dearCode.js'
+import { expensiveCode } from '../support/service/expensiveCode.js'
 import { program } from '../support/simulations.js'
 import { senderKinds } from '../support/world/versionChain.js'
 import type { GroundChain } from '../support/world.js'
@@ -80,12 +80,12 @@ describe.each(['0.6', '0.7', '0.9'] as const)('EntryPoint v%s', (version) => {
     const simulations = createSimulations({ workers: 1, logger: silent, program: silentProgram })
     const party = { simulations, requester: undefined }
     const engine = createInProcessEngine({ ...party, state: chain().engine.state })
-    const drafted = await chain().draft('deployed', 'dear')
+    const drafted = await chain().draft('deployed', 'expensive')
     const free = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n }
-    const dear = { ...drafted, ...free, callData: '0x01' as const }
-    const override = { [dear.sender]: { code: dearCode(700) } }
+    const expensive = { ...drafted, ...free, callData: '0x01' as const }
+    const override = { [expensive.sender]: { code: expensiveCode(700) } }
     let isOver = false
-    const measured = engine.measure(chain().entryPoint, dear, bounds, override).finally(() => {
+    const measured = engine.measure(chain().entryPoint, expensive, bounds, override).finally(() => {
       isOver = true
     })
     const refused = expect(measured).rejects.toBeInstanceOf(SimulationLostError)

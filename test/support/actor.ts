@@ -1,4 +1,4 @@
 import type { Actor } from '../../src/tenants/audit.js'
 
-/** Whoever a test is. */
+/** Who the client of a test is. */
 export const testActor: Actor = { kind: 'command', id: 'test', ip: null, requestId: null }

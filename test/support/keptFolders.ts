@@ -13,7 +13,7 @@ export function watchFailures(): () => void {
 }
 
 /**
- * Whether the folder stays for whoever looks for the cause: with PURSER_TEST_LOG, once a test of the file has failed. Then
+ * Whether the folder stays for those who look for the cause: with PURSER_TEST_LOG, once a test of the file has failed. Then
  * the folder of the run stays too, without its processes.
  */
 export function isKept(folder: string): boolean {

@@ -66,15 +66,15 @@ test('a query that failed is not remembered as an answer', async () => {
   const { connection } = shared()
   if (!('socketFolder' in connection)) throw new Error('not the embedded database')
   const folder = mkdtempSync(join(tmpdir(), 'purser-socket-'))
-  const door = join(folder, 'door')
-  const behindDoor = openDatabase({ ...connection, socketFolder: door }, silent, { size: 1 })
+  const link = join(folder, 'link')
+  const throughLink = openDatabase({ ...connection, socketFolder: link }, silent, { size: 1 })
   try {
-    const { authenticateToken } = createAuthenticator(behindDoor)
+    const { authenticateToken } = createAuthenticator(throughLink)
     await expect(authenticateToken(token)).rejects.toThrow('not available')
-    symlinkSync(connection.socketFolder, door)
+    symlinkSync(connection.socketFolder, link)
     expect(await authenticateToken(token)).toMatchObject({ accountId: id, role: 'admin' })
   } finally {
-    await behindDoor.destroy()
+    await throughLink.destroy()
     rmSync(folder, { recursive: true })
   }
 })

@@ -27,7 +27,7 @@ import { placePlayground } from '../support/playground.js'
 
 /*
  * What an estimate returns is admitted and included: for every account that we can get, whatever it calls and
- * whoever pays, with the limits of the estimate as they are and the real signature.
+ * no matter who pays, with the limits of the estimate as they are and the real signature.
  */
 
 const info = usePurser()

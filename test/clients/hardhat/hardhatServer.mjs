@@ -11,5 +11,5 @@ const hardhat = await createHardhatRuntimeEnvironment({ networks: { node } })
 const server = await hardhat.network.createServer({ network: 'node' }, '127.0.0.1', 0)
 const { port } = await server.listen()
 process.stdout.write(`listening on ${port}\n`)
-// It ends with whoever started it, however that ends.
+// It ends with the process that started it, however that ends.
 process.stdin.on('end', () => process.exit()).resume()

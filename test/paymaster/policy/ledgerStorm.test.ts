@@ -114,7 +114,7 @@ function randomTerms(random: Random, account: boolean): TermsInput {
   return { budgets: [...budgets.values()] }
 }
 
-/** A chain of which blocks can be taken back, and what the ledger has been told of it. */
+/** A chain of which blocks can be taken back, and what the ledger knows of it. */
 function createChain(random: Random) {
   const blocks: Block[] = [{ number: 1n, timestamp: 1_700_000_000, events: [] }]
   let final = 1n

@@ -157,9 +157,9 @@ async function expectExact(payer: Payer, moments: readonly Moment[]): Promise<vo
     const at = { blockNumber, timestamp: Number(timestamp) }
     expect(kept.locked).toBe(await sumLocked(database(), payer, at))
   }
-  const told = await lockedAt(database(), payer, moments)
+  const reported = await lockedAt(database(), payer, moments)
   for (const [place, moment] of moments.entries())
-    expect(told[place]).toBe(await sumLocked(database(), payer, moment))
+    expect(reported[place]).toBe(await sumLocked(database(), payer, moment))
 }
 
 test('what is kept is the sum of the reservations that lock, whatever happens', async () => {

@@ -169,17 +169,17 @@ describe('the deposit', () => {
       fc.asyncProperty(fc.bigInt({ min: 0n, max: 2_000n }), requests, async (deposit, asked) => {
         chainId++
         const granted = await Promise.all(asked.map((request) => grants(request, head(deposit))))
-        const dearest = new Map<string, bigint>()
+        const highest = new Map<string, bigint>()
         for (const [index, { sender, nonce, max_cost }] of asked.entries()) {
           const key = `${sender} ${nonce}`
-          const known = dearest.get(key) ?? 0n
-          if (granted[index]) dearest.set(key, max_cost > known ? max_cost : known)
+          const known = highest.get(key) ?? 0n
+          if (granted[index]) highest.set(key, max_cost > known ? max_cost : known)
         }
-        const sum = [...dearest.values()].reduce((total, cost) => total + cost, 0n)
+        const sum = [...highest.values()].reduce((total, cost) => total + cost, 0n)
         expect(sum).toBeLessThanOrEqual(deposit)
         for (const [index, { sender, nonce, max_cost }] of asked.entries()) {
           if (granted[index]) continue
-          const same = dearest.get(`${sender} ${nonce}`) ?? 0n
+          const same = highest.get(`${sender} ${nonce}`) ?? 0n
           expect(sum - same + (max_cost > same ? max_cost : same)).toBeGreaterThan(deposit)
         }
       }),

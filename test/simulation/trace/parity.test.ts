@@ -21,7 +21,7 @@ const VERSIONS: readonly Version[] =
   process.env.PURSER_COMPLIANCE === 'full' ? ['0.6', '0.7', '0.8', '0.9'] : ['0.6', '0.9']
 const CHAIN_ID = 75_620
 
-/** geth has a tracer of its own for these rules beside running our script. */
+/** geth has a tracer of its own for these rules and also runs our script. */
 const TRACERS: readonly Tracer[] = nodeKind() === 'geth' ? ['native', 'script'] : ['script']
 
 let chain: ActorChain

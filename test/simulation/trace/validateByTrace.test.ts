@@ -50,8 +50,8 @@ describe.each(VERSIONS)('traced by the node, EntryPoint v%s:', (version) => {
     ]
     if (!ours.ok || !theirs.ok) throw new Error('it was refused')
     const { observed: ourRun, before: _, ...said } = ours.validation
-    const { observed: theirRun, before: __, ...told } = theirs.validation
-    expect(told).toEqual(said)
+    const { observed: theirRun, before: __, ...reported } = theirs.validation
+    expect(reported).toEqual(said)
     if (ourRun.kind !== 'record' || theirRun.kind !== 'record')
       throw new Error('nothing was recorded')
     expect(theirRun).toMatchObject({

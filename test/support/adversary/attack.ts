@@ -231,11 +231,11 @@ export function createAdversary(field: Battlefield, random: Random) {
       case 3:
         return move(puppet.entryPoint.address, puppet.entryPoint.encodeHandleOps([op], subject))
       case 4: {
-        const dearer = {
+        const higherFees = {
           maxFeePerGas: op.maxFeePerGas * 2n,
           maxPriorityFeePerGas: op.maxPriorityFeePerGas * 2n,
         }
-        await send({ ...op, ...dearer }, puppet.entryPoint)
+        await send({ ...op, ...higherFees }, puppet.entryPoint)
       }
     }
   }

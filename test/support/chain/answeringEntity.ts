@@ -6,7 +6,7 @@ import { plainOperation } from '../operations/plainOperation.js'
 
 /**
  * Account and paymaster of every EntryPoint version that takes each signature, answers validation with
- * data and a context of the size that it was told, pays what it must, and uses up all gas of its call and
+ * data and a context of the size that it was set to, pays what it must, and uses up all gas of its call and
  * of postOp without failing: nothing is left of which the EntryPoint would charge a part.
  */
 const compiled = compileSolidity(`

@@ -82,7 +82,7 @@ export async function startRelay(anvilUrl: () => string) {
     },
     /** Methods that it was asked, in their order. */
     asked: () => server.bodies.map((body) => (body as Call).method),
-    /** Hands over what may be included now, until it is mined; the hashes of those. Of one nonce the dearest goes. */
+    /** Hands over what may be included now, until it is mined; the hashes of those. Of one nonce the one with the highest fee goes. */
     async build(): Promise<Hex[]> {
       if (mood !== 'works') return []
       const built: Hex[] = []

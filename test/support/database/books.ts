@@ -115,7 +115,7 @@ export function tankDeposit(info: DevInfo): Promise<bigint> {
   })
 }
 
-/** The embedded database of a running service, beside the service. */
+/** The embedded database of a running service, opened next to it. */
 export async function withBooks<Result>(
   dataFolder: string,
   run: (database: Database) => Promise<Result>,

@@ -3,7 +3,7 @@ import { openDatabase } from '../../../src/db/database.js'
 import { startEmbeddedPostgres } from '../../../src/db/embedded/embeddedPostgres.js'
 import { silent } from '../logger.js'
 
-/** Looks into the database of a data folder, beside the service that may be using it. */
+/** Looks into the database of a data folder, also while a service uses it. */
 export async function withFolderDatabase<Result>(
   dataFolder: string,
   look: (database: Database) => Promise<Result>,

@@ -64,7 +64,7 @@ const EMPTY_STATE: State = {
 
 const depositAbi = parseAbi(['function depositTo(address account) payable'])
 
-/** The chain of a test in memory: one EntryPoint and the contracts that were put beside it. */
+/** The chain of a test in memory: one EntryPoint and the contracts that were added. */
 export type MemoryChain = ReturnType<typeof createMemoryChain>
 
 /** A chain with the EntryPoint of `version`, deployed by running its creation code. */

@@ -16,6 +16,6 @@ export type PreparedFailure = {
   readonly code: string
   /** Facts with numbers, in the texts of the answer. */
   readonly says: readonly RegExp[]
-  /** The step that mends it. */
+  /** The step that fixes it. */
   readonly step: RegExp
 }

@@ -8,7 +8,7 @@ const document: Json = openApi(routes)
 const ajv = new Ajv2020({ strict: false, validateFormats: false })
 ajv.addSchema({ $id: 'document', components: document.components })
 
-/** The document's references point into itself; here each schema stands alone beside it. */
+/** The document's references point into itself; here each schema stands alone. */
 function compile(schema: Json): ValidateFunction {
   const text = JSON.stringify(schema).replaceAll('"#/components/', '"document#/components/')
   return ajv.compile(JSON.parse(text))

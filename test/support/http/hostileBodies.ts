@@ -4,7 +4,7 @@ import { rpcOperation06, rpcOperation07, word } from './apiFixtures.js'
 import { arbitraryOf, type JsonSchema } from './arbitraryOf.js'
 import { batch, type Json, mutated, rawBody } from './hostileJson.js'
 
-/** Real credentials and places, so that the requests get past the door. */
+/** Real credentials and places, so that the requests pass authentication. */
 export type HostileTarget = {
   readonly chainId: number
   readonly apiKey: string

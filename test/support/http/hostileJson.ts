@@ -127,7 +127,7 @@ export function batch(bases: fc.Arbitrary<Json>): fc.Arbitrary<Uint8Array> {
     .map(toBytes)
 }
 
-/** Deep where any object is welcome: whoever writes it out again must not run out of stack. */
+/** Deep where any object is welcome: code that writes it out again must not run out of stack. */
 const deepWebhookData = JSON.stringify({
   id: 1,
   method: 'pm_sponsorUserOperation',

@@ -41,7 +41,7 @@ export const memoryToken: TokenDefinition = {
 }
 
 /**
- * Services that keep everything in memory: the room of tests for `api/` alone. Sponsoring refuses
+ * Services that keep everything in memory: for tests of `api/` alone. Sponsoring refuses
  * when webhookData says `{"refuse": true}`; `chain.include(hash)` makes an operation included.
  */
 export function createMemoryServices() {

@@ -2,7 +2,7 @@ import type { EntryPoint } from '../../../src/erc4337/entryPoint.js'
 import type { Operation } from '../../../src/erc4337/operation.js'
 
 /**
- * What was measured of an estimate's verificationGasLimit (gas), before room was added for the real
+ * What was measured of an estimate's verificationGasLimit (gas), before a margin was added for the real
  * signature and, on v0.6, for all that may be charged; for dummy signatures of one signer.
  */
 export function withoutHeadroom(entryPoint: EntryPoint, op: Operation, contextSize = 0): bigint {

@@ -47,7 +47,7 @@ export type Estate = {
   roll(chains: readonly EstateChain[]): Promise<void>
   /** Kills the database; resolves when it answers again. */
   restartDatabase(): Promise<void>
-  /** Resolves to what makes room again. */
+  /** Resolves to what frees the space again. */
   fillDisk(): () => void
   /** Stops everything, copies the database away, deletes it, puts the copy back and starts everything. */
   restore(): Promise<void>

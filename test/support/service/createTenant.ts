@@ -18,7 +18,7 @@ export async function createTenant(dataFolder: string, name: string) {
   const database = openDatabase(connection, silent, { size: 1 })
   try {
     await migrate(database)
-    // As a service that ran here would have left it: none is made beside accounts.
+    // As a service that ran here would have left it: none is made when there are accounts.
     loadMasterKey(undefined, dataFolder)
     return await audited(database, testActor, async (change) => {
       const { account, authToken } = await createAccount(change, name)

@@ -1,19 +1,24 @@
 import type { DevInfo } from '../../../src/cli/devInfo.js'
 import { toInterfaceOperation } from '../../../src/cli/devnet/simpleAccount.js'
 import { type RpcAnswer, result, rpc } from '../http/jsonRpc.js'
-import { dearCode } from './dearCode.js'
+import { expensiveCode } from './expensiveCode.js'
 import { devAccount, TARGET } from './devAccount.js'
 import { hostileAccount } from './hostileAccount.js'
 
-/** Requests that the greedy key has under way: of runs as dear as may be, and just not too dear for a light run. */
-const DEAREST = 12
+/** Requests that the greedy key has under way: of the most expensive runs allowed, and of the most expensive light runs. */
+const MOST_EXPENSIVE = 12
 const NEARLY_HEAVY = 24
 
-/** Estimates of one key, each as dear as it may be, that come again and again until `stop`. */
+/** Estimates of one key, each as expensive as allowed, that come again and again until `stop`. */
 export async function askGreedily(info: DevInfo, url: string) {
   const entryPoint = info.entryPoints['0.7']
-  const { operation: dearest } = await hostileAccount(info, 'dearest', dearCode(700), '0x01')
-  const { operation: nearlyHeavy } = await hostileAccount(info, 'nearly', dearCode(24), '0x01')
+  const { operation: mostExpensive } = await hostileAccount(
+    info,
+    'mostExpensive',
+    expensiveCode(700),
+    '0x01',
+  )
+  const { operation: nearlyHeavy } = await hostileAccount(info, 'nearly', expensiveCode(24), '0x01')
   const answers: RpcAnswer[] = []
   let isOver = false
   const keepAsking = async (operation: unknown) => {
@@ -26,7 +31,7 @@ export async function askGreedily(info: DevInfo, url: string) {
     }
   }
   const asking = [
-    ...Array.from({ length: DEAREST }, () => keepAsking(dearest)),
+    ...Array.from({ length: MOST_EXPENSIVE }, () => keepAsking(mostExpensive)),
     ...Array.from({ length: NEARLY_HEAVY }, () => keepAsking(nearlyHeavy)),
   ]
   return {
@@ -55,7 +60,7 @@ export async function modestRequests(info: DevInfo, url: string) {
   const { account, fund } = await devAccount(info, 'modest')
   await fund()
   const operation = toInterfaceOperation(await account.draft({ to: TARGET }))
-  const { operation: heavy } = await hostileAccount(info, 'modest heavy', dearCode(50), '0x01')
+  const { operation: heavy } = await hostileAccount(info, 'modest heavy', expensiveCode(50), '0x01')
   const estimate = (op: unknown, entryPoint: unknown) =>
     result(url, 'eth_estimateUserOperationGas', [op, entryPoint])
   return {

@@ -44,7 +44,7 @@ export function isAlive(process: number | Process): boolean {
   return fields !== undefined && fields[0] !== 'Z' && fields[19] === startedAt
 }
 
-/** Command lines of the processes that work in `folder` or were told of it. */
+/** Command lines of the processes that work in `folder` or have it among their arguments. */
 export function processesOn(folder: string): string[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)

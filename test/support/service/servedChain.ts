@@ -5,7 +5,7 @@ import { databaseUrlOf } from '../database/databaseUrl.js'
 
 type Settings = Readonly<Record<string, unknown>> & { readonly facts?: object }
 
-/** A chain as the configuration names it, its executor's key in `EXECUTOR`; `settings` beside or instead of these. */
+/** A chain as the configuration names it, its executor's key in `EXECUTOR`; `settings` in addition to or instead of these. */
 export function servedChain(
   { chainId, rpcUrl }: Pick<PublicChain, 'chainId' | 'rpcUrl'>,
   settings: Settings = {},
@@ -19,7 +19,7 @@ export function servedChain(
   }
 }
 
-/** What an operator sets who serves these chains with one executor; `more` beside or instead of that. */
+/** What an operator sets who serves these chains with one executor; `more` in addition to or instead of that. */
 export function servedChains(
   chains: readonly Settings[],
   more: Readonly<Record<string, string>> = {},

@@ -47,7 +47,7 @@ export function serveEnvironment<Secrets extends Readonly<Record<string, string>
   }
 }
 
-/** @param settings of the chain in the configuration, beside or instead of its node and executor */
+/** @param settings of the chain in the configuration, in addition to or instead of its node and executor */
 export async function prepareServing(
   chainId: number,
   settings: (chain: PublicChain) => Promise<Readonly<Record<string, unknown>>>,

@@ -20,7 +20,7 @@ export function readBroadcast(checkout: CheckoutName, path: string) {
   const sent = run.transactions.map(({ transaction, additionalContracts, contractAddress }) => {
     const { from, to } = transaction
     return {
-      // A script that calls the deployer itself has what it created beside the called contract.
+      // A script that calls the deployer itself has what it created next to the called contract.
       address: additionalContracts[0]?.address ?? contractAddress,
       deployer: deployers.find(({ address }) => address.toLowerCase() === to.toLowerCase()),
       // Versions of foundry differ in the name.

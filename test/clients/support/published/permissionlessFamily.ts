@@ -28,7 +28,7 @@ import type { PublishedFamily } from './publishedFamily.js'
 type Info = () => DevInfo
 type Open = (parameters: never) => Promise<unknown>
 
-/** A kind of which permissionless asks for no more than `parameters` beside client and EntryPoint. */
+/** A kind of which permissionless asks for no more than `parameters` in addition to client and EntryPoint. */
 function kindOf(
   info: Info,
   [name, version]: readonly [string, '0.6' | '0.7'],

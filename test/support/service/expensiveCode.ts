@@ -4,7 +4,7 @@ import { concatHex, type Hex, numberToHex } from 'viem'
  * Code of an account that accepts every signature; its call, of up to 33 bytes, takes `rounds` times 20,000
  * steps, of one gas each.
  */
-export function dearCode(rounds: number): Hex {
+export function expensiveCode(rounds: number): Hex {
   return concatHex([
     '0x36602110614e3557', // to the end if there are more than 33 bytes of call data
     '0x61',

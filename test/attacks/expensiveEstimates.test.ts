@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { result, rpc } from '../support/http/jsonRpc.js'
 import { createKey } from '../support/service/createKey.js'
-import { dearCode } from '../support/service/dearCode.js'
+import { expensiveCode } from '../support/service/expensiveCode.js'
 import { hostileAccount } from '../support/service/hostileAccount.js'
 import { useRunningPurser } from '../support/service/usePurser.js'
 
@@ -19,7 +19,7 @@ const ANSWERS = 100
 test('expensive estimates leave the thread to others', async () => {
   const { info } = purser()
   const otherUrl = await createKey(info, 'other')
-  const { operation } = await hostileAccount(info, 'dear', dearCode(700), '0x01')
+  const { operation } = await hostileAccount(info, 'expensive', expensiveCode(700), '0x01')
   const entryPoint = info.entryPoints['0.7']
   let ended = 0
   const asking = Array.from({ length: ESTIMATES }, async () => {
