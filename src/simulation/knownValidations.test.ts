@@ -96,6 +96,29 @@ test('nothing is recalled where our EVM is not trusted, or the block has gone', 
   }
 })
 
+test('a validation that read more than 64 accounts and slots is not recalled', async () => {
+  const memory = open()
+  const { validation, verdict } = await validated(memory)
+  const { observed } = validation
+  if (observed.kind !== 'record' || !observed.readSet) throw new Error('nothing was recorded')
+  const { accounts, slots } = observed.readSet
+  const [slot] = slots
+  if (slot === undefined) throw new Error('no slot was read')
+  for (const [more, isRecalled] of [
+    [64 - accounts.size - slots.length, true],
+    [65 - accounts.size - slots.length, false],
+  ] as const) {
+    const readSet = {
+      ...observed.readSet,
+      slots: [...slots, ...Array.from({ length: more }, () => slot)],
+    }
+    const read = { ...op }
+    const changed = { ...validation, observed: { ...observed, readSet } }
+    memory.known.remember(entryPoint, read, changed, verdict)
+    expect((await memory.known.recall(entryPoint, [read])).size).toBe(isRecalled ? 1 : 0)
+  }
+})
+
 test('a run that finds something else on the same state is an alert, and is believed', async () => {
   const memory = open(1)
   const { validation, verdict } = await validated(memory)

@@ -22,6 +22,9 @@ type Remembered = KnownValidation & {
   readonly codeHashes: CodeHashes
 }
 
+/** Accounts and slots that one validation may have read; one that read more is run again. It takes some 400 bytes for each. */
+const MOST_READS = 64
+
 /**
  * Validations that passed, by which a second one needs no run while the state that they read is the same. Each lives as
  * long as the very object that was validated.
@@ -63,6 +66,7 @@ export function createKnownValidations(context: Context): KnownValidations {
     remember(entryPoint, op, { observed, ...validation }, verdict) {
       if (verdict === undefined || observed.kind !== 'record' || !observed.readSet) return
       const { stakes, readSet, codeHashes } = observed
+      if (readSet.accounts.size + readSet.slots.length > MOST_READS) return
       const { address } = entryPoint
       known.set(op, { entryPoint: address, validation, stakes, verdict, readSet, codeHashes })
     },

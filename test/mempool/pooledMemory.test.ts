@@ -1,8 +1,12 @@
 import { sql } from 'kysely'
-import type { Hex } from 'viem'
+import { type Hex, numberToHex } from 'viem'
 import { expect, test } from 'vitest'
-import { pooledOperations } from '../../src/mempool/pool/pooledOperations.js'
 import type { Version } from '../../src/erc4337/entryPoint.js'
+import { commitAdmissions } from '../../src/mempool/commitAdmissions.js'
+import { pooledOperations } from '../../src/mempool/pool/pooledOperations.js'
+import type { Admission } from '../../src/mempool/poolView.js'
+import { createApp } from '../support/database/createApp.js'
+import { plainOperation } from '../support/operations/plainOperation.js'
 import { useWorld } from '../support/world.js'
 
 const versions: readonly Version[] = ['0.6', '0.7', '0.8', '0.9']
@@ -56,4 +60,52 @@ test('an operation that another process brought back is read anew, and so are fa
   const failed = (await candidates('0.7')).find((each) => each.hash === hash)
   expect([own?.attempts, again?.attempts, failed?.attempts]).toEqual([0, 3, 4])
   expect(failed?.operation).toBe(again?.operation)
+})
+
+/** Pools operations of so many senders, of which the first pays most, on a chain that is not there. */
+async function fill(chainId: number, count: number, callDataBytes: number) {
+  const { database } = world()
+  const appId = await createApp(database)
+  const entryPoint = numberToHex(chainId, { size: 20 })
+  const operations = Array.from({ length: count }, (_, index) =>
+    plainOperation({
+      sender: numberToHex(index + 1, { size: 20 }),
+      callData: `0x${'ab'.repeat(callDataBytes)}`,
+      maxFeePerGas: 1_000_000n,
+      maxPriorityFeePerGas: BigInt(count - index),
+    }),
+  )
+  const admissions = operations.map((operation, index): Admission => {
+    const entry = {
+      ...{ chainId, entryPoint, appId, operation, keyId: undefined, factory: undefined },
+      ...{ prefund: 1n, assuredPrice: operation.maxFeePerGas, validUntil: 0, validUntilBlock: 0n },
+      ...{ seenBlock: 0n, mostCharged: undefined, sharedBy: 1, firstValidation: undefined },
+      hash: numberToHex(chainId * 100_000 + index, { size: 32 }),
+    }
+    return { entry, deposit: undefined, baseFee: 1n, entities: undefined }
+  })
+  const limits = { maxOperationsPerSender: 1, maxOperationsPerApp: 10_000, maxOperations: 10_000 }
+  while (admissions.length > 0) {
+    const decisions = await commitAdmissions(database, chainId, admissions.splice(0, 50), limits)
+    expect(new Set(decisions.map(({ kind }) => kind))).toEqual(new Set(['insert']))
+  }
+  const best = await pooledOperations(database, {
+    ...{ chainId, entryPoint, baseFee: 0n, leastTip: 0n, without: new Set<Hex>(), inFlight: [] },
+    limit: 500,
+  })
+  return { operations, best: best.map(({ operation }) => operation) }
+}
+
+test('the best of 4,000 operations that wait are the very ones that were admitted', async () => {
+  const { operations, best } = await fill(7_001, 4_000, 200)
+  expect(best).toHaveLength(500)
+  expect(best.filter((operation, index) => operation !== operations[index])).toEqual([])
+})
+
+test('of large operations more are candidates than are remembered', async () => {
+  const { operations, best } = await fill(7_002, 100, 400_000)
+  expect(best).toEqual(operations)
+  expect(best.filter((operation, index) => operation !== operations[index]).length).toBeGreaterThan(
+    10,
+  )
 })

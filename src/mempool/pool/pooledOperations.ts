@@ -39,11 +39,21 @@ export async function pooledOperations(db: Database, query: PoolQuery): Promise<
   return withDocuments(db, query.chainId, ranked)
 }
 
+/** Bytes of all operations that are remembered. */
+const MOST_REMEMBERED = 64_000_000
+/** Bytes of an operation and of its validation (see `KnownValidations`) in addition to its documents, measured. */
+const BYTES_OF_ONE = 10_000
+
 /**
  * Operations as this process stored or read them last, by their hash: a candidate is looked at for several bundles, and
  * its documents are most of its row. One that left the pool and came back has another time.
  */
-const known = new Lru<Hex, StoredOperation>(2_000)
+const known = new Lru<Hex, StoredOperation>(MOST_REMEMBERED, ({ operation }) =>
+  Object.values(operation).reduce<number>(
+    (sum, member) => sum + (typeof member === 'string' ? member.length : 0),
+    BYTES_OF_ONE,
+  ),
+)
 
 /** Remembers an operation that was stored in the pool, so that bundles need not read it. */
 export function rememberPooled(operation: StoredOperation): void {
@@ -61,11 +71,14 @@ async function withDocuments(
   chainId: number,
   ranked: readonly PooledRow[],
 ): Promise<StoredOperation[]> {
-  const recall = ({ hash, received_at }: PooledRow): StoredOperation | undefined => {
+  const operations = new Map<Hex, StoredOperation>()
+  for (const { hash } of ranked) {
     const operation = known.get(hash)
-    return operation?.receivedAt.getTime() === received_at.getTime() ? operation : undefined
+    if (operation) operations.set(hash, operation)
   }
-  const unknown = ranked.filter((row) => recall(row) === undefined).map(({ hash }) => hash)
+  const isCurrent = ({ hash, received_at }: PooledRow): boolean =>
+    operations.get(hash)?.receivedAt.getTime() === received_at.getTime()
+  const unknown = ranked.filter((row) => !isCurrent(row)).map(({ hash }) => hash)
   if (unknown.length > 0) {
     const rows = await db
       .selectFrom('operations')
@@ -73,12 +86,15 @@ async function withDocuments(
       .where('chain_id', '=', BigInt(chainId))
       .where(sql<boolean>`hash = any(${unknown}::text[])`)
       .execute()
-    for (const row of rows) rememberPooled(toStored(row))
+    for (const operation of rows.map(toStored)) {
+      operations.set(operation.hash, operation)
+      rememberPooled(operation)
+    }
   }
-  return ranked.flatMap((row) => {
-    const operation = recall(row)
-    return operation ? [{ ...operation, attempts: row.attempts }] : []
-  })
+  return ranked.filter(isCurrent).map((row) => ({
+    ...(operations.get(row.hash) as StoredOperation),
+    attempts: row.attempts,
+  }))
 }
 
 /** Those of the EntryPoints for which an operation is pooled. */

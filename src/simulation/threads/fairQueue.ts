@@ -1,18 +1,15 @@
 import { Lru } from '../../base/lru.js'
 import type { Requester } from '../../base/requester.js'
 
-/** The use that one party makes of what is shared. */
-type Lane = {
+type Waiting<Item> = { readonly turn: number; readonly item: Item }
+
+/** What one party takes of what is shared, and what it waits for. */
+type Lane<Item> = {
+  readonly isService: boolean
   /** Milliseconds that its work took, and that of others before it came: see `reached`. */
   taken: number
-  /** Its items that wait. */
-  waiting: number
-}
-
-type Waiting<Item> = {
-  readonly lane: Lane
-  readonly requester: Requester | undefined
-  readonly item: Item
+  /** The lowest turn first; of equals that which came first. */
+  readonly waiting: Waiting<Item>[]
 }
 
 /** Parties that are remembered; one that is forgotten begins anew. */
@@ -31,68 +28,75 @@ const PATIENCE = 10
  * the time however many parties wait, and leaves them the other half.
  */
 export class FairQueue<Item> {
-  readonly #lanes = new Lru<string, Lane>(MOST_LANES)
+  readonly #lanes = new Lru<string, Lane<Item>>(MOST_LANES)
+  /** Lanes with items that wait; a take looks at one item of each, however many wait. */
+  readonly #busy = new Set<Lane<Item>>()
   readonly #parties: Side = { taken: 0, waiting: 0 }
   readonly #service: Side = { taken: 0, waiting: 0 }
-  #waiting: Waiting<Item>[] = []
   /** The `taken` with which an item of a party was taken last. */
   #reached = 0
 
   get size(): number {
-    return this.#waiting.length
+    return this.#parties.waiting + this.#service.waiting
   }
 
   /** `requester` is the party for which the item is; undefined = the service itself. */
   push(requester: Requester | undefined, item: Item): void {
-    const [side, other] = this.#sidesOf(requester)
+    const lane = this.#laneOf(requester)
+    const [side, other] = this.#sidesOf(lane)
     if (side.waiting === 0) side.taken = Math.max(side.taken, other.taken)
     side.waiting += 1
-    const lane = this.#laneOf(requester)
-    if (lane.waiting === 0) lane.taken = Math.max(lane.taken, this.#reached)
-    lane.waiting += 1
-    this.#waiting.push({ lane, requester, item })
+    const { waiting } = lane
+    if (waiting.length === 0) lane.taken = Math.max(lane.taken, this.#reached)
+    const turn = turnOf(requester)
+    const place = waiting.findLastIndex((before) => before.turn <= turn) + 1
+    waiting.splice(place, 0, { turn, item })
+    this.#busy.add(lane)
   }
 
   /** Takes the next of the items for which `isEligible` holds out of the queue. */
   take(isEligible: (item: Item) => boolean = () => true): Item | undefined {
-    let next: Waiting<Item> | undefined
-    for (const waiting of this.#waiting) {
-      if (!isEligible(waiting.item)) continue
-      if (next === undefined || this.#isBefore(waiting, next)) next = waiting
+    let next: readonly [lane: Lane<Item>, waiting: Waiting<Item>] | undefined
+    for (const lane of this.#busy) {
+      const waiting = lane.waiting.find(({ item }) => isEligible(item))
+      if (waiting && (next === undefined || this.#isBefore([lane, waiting], next)))
+        next = [lane, waiting]
     }
     if (next === undefined) return undefined
-    this.#waiting = this.#waiting.filter((waiting) => waiting !== next)
-    next.lane.waiting -= 1
-    this.#sidesOf(next.requester)[0].waiting -= 1
-    if (next.requester !== undefined) this.#reached = Math.max(this.#reached, next.lane.taken)
-    return next.item
+    const [lane, taken] = next
+    lane.waiting.splice(lane.waiting.indexOf(taken), 1)
+    if (lane.waiting.length === 0) this.#busy.delete(lane)
+    this.#sidesOf(lane)[0].waiting -= 1
+    if (!lane.isService) this.#reached = Math.max(this.#reached, lane.taken)
+    return taken.item
   }
 
   /** Notes that the party's work took so many milliseconds. */
   charge(requester: Requester | undefined, milliseconds: number): void {
-    this.#laneOf(requester).taken += milliseconds
-    this.#sidesOf(requester)[0].taken += milliseconds
+    const lane = this.#laneOf(requester)
+    lane.taken += milliseconds
+    this.#sidesOf(lane)[0].taken += milliseconds
     requester?.spend(milliseconds)
   }
 
-  #sidesOf(requester: Requester | undefined): readonly [own: Side, other: Side] {
-    return requester === undefined ? [this.#service, this.#parties] : [this.#parties, this.#service]
+  #sidesOf({ isService }: Lane<Item>): readonly [own: Side, other: Side] {
+    return isService ? [this.#service, this.#parties] : [this.#parties, this.#service]
   }
 
-  #isBefore(a: Waiting<Item>, b: Waiting<Item>): boolean {
-    if ((a.requester === undefined) !== (b.requester === undefined)) {
-      const isServiceNext = this.#service.taken <= this.#parties.taken
-      return (a.requester === undefined) === isServiceNext
-    }
-    if (a.lane.taken !== b.lane.taken) return a.lane.taken < b.lane.taken
-    return turnOf(a.requester) < turnOf(b.requester)
+  #isBefore(
+    [lane, { turn }]: readonly [Lane<Item>, Waiting<Item>],
+    [other, { turn: otherTurn }]: readonly [Lane<Item>, Waiting<Item>],
+  ): boolean {
+    if (lane.isService !== other.isService)
+      return lane.isService === this.#service.taken <= this.#parties.taken
+    return lane.taken === other.taken ? turn < otherTurn : lane.taken < other.taken
   }
 
-  #laneOf(requester: Requester | undefined): Lane {
+  #laneOf(requester: Requester | undefined): Lane<Item> {
     const name = requester?.name ?? ''
     const known = this.#lanes.get(name)
     if (known) return known
-    const lane = { taken: this.#reached, waiting: 0 }
+    const lane = { isService: requester === undefined, taken: this.#reached, waiting: [] }
     this.#lanes.set(name, lane)
     return lane
   }
