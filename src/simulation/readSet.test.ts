@@ -64,6 +64,14 @@ function changed({ by, value }: Change, before: bigint): bigint {
   return by === 'add' ? before + value : before > value ? before - value : 0n
 }
 
+/** Deposits with which a validation is the same as with the prefund or more, or is not. */
+const depositsAround = (prefund: bigint) =>
+  [
+    [prefund, true],
+    [prefund - 1n, false],
+    [2n ** 100n, true],
+  ] as const
+
 /** The world after the changes. */
 function afterwards(known: KnownBlock, set: ReadSet, changes: readonly Change[]): KnownBlock {
   let state: State = known
@@ -127,12 +135,12 @@ describe.each(VERSIONS)('a read set on EntryPoint v%s', (version) => {
     return op
   }
 
-  /** All that a validation did, but for the deposit that its paymaster had. */
+  /** All that a validation did, but for the deposit that its payer had. */
   const deedsOf = ({ observed, ...answer }: Validation, op: Operation) => {
     if (observed.kind !== 'record') throw new Error('it was not recorded')
     const { root } = observed.record
     const reads = new Map(root.reads)
-    if (op.paymaster) reads.delete(depositSlot(op.paymaster))
+    reads.delete(depositSlot(op.paymaster ?? op.sender))
     return { answer, root: { ...root, reads } satisfies FrameRecord, stakes: observed.stakes }
   }
 
@@ -197,15 +205,30 @@ describe.each(VERSIONS)('a read set on EntryPoint v%s', (version) => {
       blockOn(overlay(known, new Map([[address, { stateDiff: new Map([[at, value]]) }]])))
     expect(holdsOn(readSet, withSlot(account, slot, 1n))).toBe(false)
     const deposited = depositSlot(paymaster)
-    for (const [deposit, holds] of [
-      [prefund, true],
-      [prefund - 1n, false],
-      [2n ** 100n, true],
-    ] as const)
+    for (const [deposit, holds] of depositsAround(prefund))
       expect(holdsOn(readSet, withSlot(entryPoint.address, deposited, deposit))).toBe(holds)
     const later = { ...BLOCK, number: 5n, timestamp: 9n, baseFee: 3n }
     expect(holdsOn(readSet, blockOn(known, later))).toBe(true)
     expect(holdsOn(readSet, blockOn(known, { ...BLOCK, fork: 'amsterdam' }))).toBe(false)
+  })
+
+  test('lets an account have more that pays from its deposit', async () => {
+    const op = operationOf({ account: { what: 'SLOAD', value: 7n } })
+    const deposited = depositSlot(account)
+    const withDeposit = (wei: bigint) =>
+      blockOn(
+        overlay(
+          chain.state(),
+          new Map([[entryPoint.address, { stateDiff: new Map([[deposited, wei]]) }]]),
+        ),
+      )
+    const prefund = entryPoint.requiredPrefund(op)
+    expect(prefund).toBeGreaterThan(0n)
+    const { observed } = await validated(withDeposit(prefund + 5n), op)
+    const readSet = observed.kind === 'record' ? observed.readSet : undefined
+    if (readSet === undefined) throw new Error('it has no read set')
+    for (const [deposit, holds] of depositsAround(prefund))
+      expect(holdsOn(readSet, withDeposit(deposit))).toBe(holds)
   })
 
   test.each(['TIMESTAMP', 'BALANCE', 'SELFBALANCE', 'COINBASE', 'BASEFEE', 'GASPRICE'])(

@@ -90,10 +90,10 @@ export function readSetOf(
       for (const slot of keys) {
         const value = known.slot(address, slot)
         if (value === undefined) return undefined
+        // Where no frame touches it, it covered the prefund: an account that is asked for the rest pays it into this slot.
         const isDeposit =
-          op.paymaster !== undefined &&
           address === entryPoint.address &&
-          slot === depositSlot(op.paymaster) &&
+          slot === depositSlot(op.paymaster ?? op.sender) &&
           !root.calls.some((frame) => reads(frame, address, slot))
         const leastDeposit = isDeposit ? prefund : undefined
         slots.set(address + slot, { address, slot, value, leastDeposit })
