@@ -22,7 +22,7 @@ type Remembered = KnownValidation & {
   readonly codeHashes: CodeHashes
 }
 
-/** Accounts and slots that one validation may have read; one that read more is run again. It takes some 400 bytes for each. */
+/** Accounts and slots that a validation may have read to be remembered, so that none takes much memory. */
 const MOST_READS = 64
 
 /**

@@ -40,7 +40,7 @@ describe.each(VERSIONS)('attacks on a token tank on EntryPoint v%s', (version) =
 
   afterAll(() => chain().anvil.stop())
 
-  /** A new user with a billion units of `of`, who approved the tank unless `options` say otherwise. */
+  /** A new user with a billion units of `of`, who approved the tank unless `approves` is false. */
   const attacker = async (of = token, approves = true): Promise<Address> => {
     count++
     const user = await chain().createUser(`attacker ${count}`, of)

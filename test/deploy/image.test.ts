@@ -107,7 +107,7 @@ function writeBundle(folder: string, environment: Readonly<Record<string, string
 describe.skipIf(!isWanted)('the image (npm run test:image)', () => {
   const database = useDatabase()
   let chain: PublicChain
-  let entrance: Server
+  let forwarder: Server
 
   beforeAll(async () => {
     home = mkdtempSync(join(tmpdir(), 'purser-image-'))
@@ -116,12 +116,12 @@ describe.skipIf(!isWanted)('the image (npm run test:image)', () => {
     buildah(...build, ...volumes(), '--tag', IMAGE, '--file', 'Dockerfile', resolve('.'))
     root = buildah('mount', buildah('from', '--pull=never', IMAGE))
     chain = await startPublicChain(CHAIN_ID)
-    entrance = await openEntrance()
+    forwarder = await openForwarder()
   }, 1_200_000)
 
   afterAll(async () => {
     await chain?.stop()
-    entrance?.close()
+    forwarder?.close()
     if (home === '') return
     buildah('rm', '--all')
     buildah('rmi', '--all', '--force')
@@ -129,7 +129,7 @@ describe.skipIf(!isWanted)('the image (npm run test:image)', () => {
   })
 
   /** The tests' server has a socket for root alone; the container comes by TCP. */
-  async function openEntrance(): Promise<Server> {
+  async function openForwarder(): Promise<Server> {
     const { connection } = database()
     if (!('socketFolder' in connection)) throw new Error('The tests use a socket.')
     const socket = join(connection.socketFolder, '.s.PGSQL.5432')
@@ -171,7 +171,7 @@ describe.skipIf(!isWanted)('the image (npm run test:image)', () => {
   test('serves as a user without rights on a file system that it cannot write', async () => {
     const bundle = join(home, 'bundle')
     mkdirSync(join(bundle, 'secrets'), { recursive: true })
-    const { port } = entrance.address() as { port: number }
+    const { port } = forwarder.address() as { port: number }
     const { connection } = database()
     const name = 'socketFolder' in connection ? connection.database : ''
     const secrets = {

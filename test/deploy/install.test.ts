@@ -48,7 +48,7 @@ describe.skipIf(!hasPrograms)(
     const children: ChildProcess[] = []
     let chain: PublicChain
     /** What stands for a client's way to the proxy: the test's clients speak plain HTTP. */
-    let entrance: Server
+    let forwarder: Server
     /** How the proxy is reached. */
     let proxy: RequestOptions = {}
     let apiKey = ''
@@ -135,7 +135,7 @@ describe.skipIf(!hasPrograms)(
     })
 
     afterAll(async () => {
-      entrance?.close()
+      forwarder?.close()
       for (const child of children.reverse())
         if (child.exitCode === null && child.signalCode === null) {
           const ended = once(child, 'exit')
@@ -183,9 +183,9 @@ http {
       })
       const ca = readFileSync(join(tls, 'purser.crt'))
       proxy = { socketPath, servername: 'purser.example', ca }
-      entrance = openEntrance(proxy)
-      await new Promise<void>((resolve) => entrance.listen(0, '127.0.0.1', resolve))
-      return `http://127.0.0.1:${(entrance.address() as AddressInfo).port}`
+      forwarder = openForwarder(proxy)
+      await new Promise<void>((resolve) => forwarder.listen(0, '127.0.0.1', resolve))
+      return `http://127.0.0.1:${(forwarder.address() as AddressInfo).port}`
     }
 
     /** A request over a WebSocket through the proxy, as viem's transport sends it. */
@@ -282,7 +282,7 @@ async function bundlesHere(host: string): Promise<boolean> {
 }
 
 /** Plain HTTP for whom it passes on by TLS, whose certificate is verified. */
-function openEntrance(tls: RequestOptions): Server {
+function openForwarder(tls: RequestOptions): Server {
   return createServer((incoming, outgoing) => {
     const { method, url: path, headers } = incoming
     const forwarded = request({

@@ -1,4 +1,4 @@
 import type { Actor } from '../../src/tenants/audit.js'
 
-/** Who the client of a test is. */
+/** Who makes the changes of a test, as the audit log names it. */
 export const testActor: Actor = { kind: 'command', id: 'test', ip: null, requestId: null }

@@ -76,9 +76,11 @@ async function withDocuments(
     const operation = known.get(hash)
     if (operation) operations.set(hash, operation)
   }
-  const isCurrent = ({ hash, received_at }: PooledRow): boolean =>
-    operations.get(hash)?.receivedAt.getTime() === received_at.getTime()
-  const unknown = ranked.filter((row) => !isCurrent(row)).map(({ hash }) => hash)
+  const find = ({ hash, received_at }: PooledRow): StoredOperation | undefined => {
+    const operation = operations.get(hash)
+    return operation?.receivedAt.getTime() === received_at.getTime() ? operation : undefined
+  }
+  const unknown = ranked.filter((row) => find(row) === undefined).map(({ hash }) => hash)
   if (unknown.length > 0) {
     const rows = await db
       .selectFrom('operations')
@@ -91,10 +93,10 @@ async function withDocuments(
       rememberPooled(operation)
     }
   }
-  return ranked.filter(isCurrent).map((row) => ({
-    ...(operations.get(row.hash) as StoredOperation),
-    attempts: row.attempts,
-  }))
+  return ranked.flatMap((row) => {
+    const operation = find(row)
+    return operation ? [{ ...operation, attempts: row.attempts }] : []
+  })
 }
 
 /** Those of the EntryPoints for which an operation is pooled. */

@@ -1,6 +1,7 @@
 import { Lru } from '../../base/lru.js'
 import type { Requester } from '../../base/requester.js'
 
+/** `turn`: see `turnOf`, as it was when the item came. */
 type Waiting<Item> = { readonly turn: number; readonly item: Item }
 
 /** What one party takes of what is shared, and what it waits for. */
@@ -11,6 +12,8 @@ type Lane<Item> = {
   /** The lowest turn first; of equals that which came first. */
   readonly waiting: Waiting<Item>[]
 }
+
+type Candidate<Item> = readonly [lane: Lane<Item>, waiting: Waiting<Item>]
 
 /** Parties that are remembered; one that is forgotten begins anew. */
 const MOST_LANES = 10_000
@@ -29,7 +32,7 @@ const PATIENCE = 10
  */
 export class FairQueue<Item> {
   readonly #lanes = new Lru<string, Lane<Item>>(MOST_LANES)
-  /** Lanes with items that wait; a take looks at one item of each, however many wait. */
+  /** Lanes with items that wait: a take compares one item of each, however many wait. */
   readonly #busy = new Set<Lane<Item>>()
   readonly #parties: Side = { taken: 0, waiting: 0 }
   readonly #service: Side = { taken: 0, waiting: 0 }
@@ -56,7 +59,7 @@ export class FairQueue<Item> {
 
   /** Takes the next of the items for which `isEligible` holds out of the queue. */
   take(isEligible: (item: Item) => boolean = () => true): Item | undefined {
-    let next: readonly [lane: Lane<Item>, waiting: Waiting<Item>] | undefined
+    let next: Candidate<Item> | undefined
     for (const lane of this.#busy) {
       const waiting = lane.waiting.find(({ item }) => isEligible(item))
       if (waiting && (next === undefined || this.#isBefore([lane, waiting], next)))
@@ -83,13 +86,10 @@ export class FairQueue<Item> {
     return isService ? [this.#service, this.#parties] : [this.#parties, this.#service]
   }
 
-  #isBefore(
-    [lane, { turn }]: readonly [Lane<Item>, Waiting<Item>],
-    [other, { turn: otherTurn }]: readonly [Lane<Item>, Waiting<Item>],
-  ): boolean {
-    if (lane.isService !== other.isService)
-      return lane.isService === this.#service.taken <= this.#parties.taken
-    return lane.taken === other.taken ? turn < otherTurn : lane.taken < other.taken
+  #isBefore([a, { turn }]: Candidate<Item>, [b, other]: Candidate<Item>): boolean {
+    const isServiceNext = this.#service.taken <= this.#parties.taken
+    if (a.isService !== b.isService) return a.isService === isServiceNext
+    return a.taken === b.taken ? turn < other.turn : a.taken < b.taken
   }
 
   #laneOf(requester: Requester | undefined): Lane<Item> {
