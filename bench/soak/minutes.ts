@@ -56,6 +56,7 @@ export function compareThirds(samples: readonly Minute[]): Row[] {
   }
   const labels = [...new Set(steady.flatMap(({ statements }) => Object.keys(statements)))]
   const tables = Object.keys(samples.at(-1)?.tables ?? {})
+  const relations = [...new Set(steady.flatMap(({ wal }) => Object.keys(wal.pagesOf)))]
   /** Bytes that a table grows by for each included operation. */
   const growth = (name: string): Row => {
     const side = (part: readonly Minute[]) => {
@@ -76,10 +77,11 @@ export function compareThirds(samples: readonly Minute[]): Row[] {
     ...groups.map((name) => row(`memory of ${name}, bytes`, ({ memory }) => memory[name])),
     row('WAL, bytes an operation', ({ wal, included }) => wal.bytes / included),
     row('WAL, whole pages an operation', ({ wal, included }) => wal.pages / included),
-    ...labels
-      .map((label) => row(`p99, ms: ${label}`, (minute) => often(minute, label)))
-      .filter(({ first, last }) => !Number.isNaN(first + last)),
-    ...tables.map(growth).filter(({ first, last }) => first !== 0 || last !== 0),
+    ...relations.map((name) =>
+      row(`share of the whole pages: ${name}`, ({ wal }) => wal.pagesOf[name]),
+    ),
+    ...labels.map((label) => row(`p99, ms: ${label}`, (minute) => often(minute, label))),
+    ...tables.map(growth),
     ...tables.map((name) => row(`dead rows of ${name}`, (minute) => minute.tables[name]?.dead)),
-  ].filter(({ first, last }) => first !== 0 || last !== 0)
+  ].filter(({ first, last }) => !Number.isNaN(first + last) && (first !== 0 || last !== 0))
 }

@@ -1,5 +1,7 @@
 import { SendingTimeoutError } from '../base/errors/requestErrors.js'
 import type { ProblemLog } from '../base/problemLog.js'
+import { blockInterval } from '../chain/comingBlock.js'
+import type { Head } from '../chain/head.js'
 import type { HeadFollower } from '../chain/headFollower.js'
 import type { BundlingContext } from './bundlingContext.js'
 import { openBundles } from './outbox/bundles.js'
@@ -25,6 +27,9 @@ export type Bundler = {
 /** Milliseconds after which a whole cycle begins even if nothing woke the bundler, and one that sends ends for a newer head. */
 const MAX_CYCLE_INTERVAL = 5_000
 
+/** Milliseconds between bundles while one is in flight, at most: what comes meanwhile shares the next. */
+const LONGEST_PAUSE = 250
+
 /** Milliseconds that `sendNow` waits for its bundle to be mined. */
 const SENDING_TIMEOUT = 60_000
 
@@ -44,6 +49,7 @@ export function startBundler(context: BundlingContext, heads: HeadFollower): Bun
   /** As the index has reached it; undefined while it cannot: nothing is sent then. */
   let view: ChainView | undefined
   let followed: Followed | undefined
+  const pause = createPause(context)
   let manual = false
   let forced = false
   let stopped = false
@@ -58,6 +64,8 @@ export function startBundler(context: BundlingContext, heads: HeadFollower): Bun
     if (seen === undefined) return
     const isFresh = seen.states !== followed?.states
     const isForced = forced && isFresh
+    const rest = isFresh || followed?.lanes.bundles?.length === 0 ? 0 : pause.rest()
+    if (rest > 0) return cycles.requestIn(rest)
     try {
       if (isFresh) {
         followed = undefined
@@ -69,15 +77,16 @@ export function startBundler(context: BundlingContext, heads: HeadFollower): Bun
         const begin = performance.now()
         const isLate = () => view !== seen && performance.now() - begin > MAX_CYCLE_INTERVAL
         const signers = isForced ? context.signers.slice(0, 1) : context.signers
-        const isWaiting = await sendBundles({ ...context, signers }, followed, {
+        const { hasSent, isBusy } = await sendBundles({ ...context, signers }, followed, {
           turn: turn++,
           freshHead: isFresh && !isForced,
           newestHead: heads.current,
           isOver: () => view === undefined || isLate(),
         })
         if (isForced) forced = false
+        if (hasSent) await pause.begin(seen.head)
         // What the sequencer promises meanwhile frees an executor before the next head.
-        if (isWaiting && context.pending) cycles.requestIn(PENDING_LOOK)
+        if (isBusy && context.pending) cycles.requestIn(PENDING_LOOK)
       }
       if (isFresh) {
         await keepLanes(context, followed)
@@ -131,6 +140,20 @@ export function startBundler(context: BundlingContext, heads: HeadFollower): Bun
       unsubscribe()
       await Promise.all([following.stop(), cycles.stop()])
     },
+  }
+}
+
+/** The time after a bundle in which none follows between heads, so that the executors spread over a block. */
+function createPause({ node, signers }: BundlingContext) {
+  let end = 0
+  return {
+    async begin(head: Head): Promise<void> {
+      const begin = performance.now()
+      const interval = 1_000 * (await blockInterval(node, head))
+      end = begin + Math.min(interval / signers.length, LONGEST_PAUSE)
+    },
+    /** Milliseconds that are left of it. */
+    rest: (): number => Math.max(0, end - performance.now()),
   }
 }
 

@@ -32,7 +32,7 @@ function createClockMemory(): ClockMemory {
 }
 
 /** Seconds between two blocks of the chain, the average of the last 50; node trouble is thrown. */
-function blockInterval(node: NodeClient, head: Head): Promise<number> {
+export function blockInterval(node: NodeClient, head: Head): Promise<number> {
   const memory = node.memory(createClockMemory)
   const known = memory.measured
   if (known && head.number >= known.at && head.number < known.at + MEASURED_AGAIN)

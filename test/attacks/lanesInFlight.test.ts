@@ -124,4 +124,44 @@ describe('operations in several bundles in flight', () => {
     expect(await losses()).toEqual({ wei: 0n, count: 0 })
     expect(states).toEqual(['included', 'included', 'included'])
   })
+
+  /** A round that gives each operation a bundle of its own. */
+  const roundOfSingles = () => chain.roundAs({ maxBundleGas: 700_000n })
+
+  const statesOf = (hashes: readonly Hex[]) =>
+    Promise.all(hashes.map(async (hash) => (await chain.stored(hash)).state))
+
+  const threeAccounts = () =>
+    prepared(async () => [
+      await chain.createAccount(),
+      await chain.createAccount(),
+      await chain.createAccount(),
+    ])
+
+  test.each([
+    ['before', '9', 'dropped'],
+    ['behind', '4', 'included'],
+  ] as const)(
+    'of several executors, sent in one round, the attacker %s the victim: 0 wei lost',
+    async (_, tip, end) => {
+      await open(2)
+      const [attacker, victim, honest] = await threeAccounts()
+      const fees = (gwei: string) => ({
+        callGasLimit: 400_000n,
+        maxFeePerGas: parseGwei('20'),
+        maxPriorityFeePerGas: parseGwei(gwei),
+      })
+      const callData = spoiling(victim!)
+      const conflicting = await chain.admit(chain.operation(attacker!, { ...fees(tip), callData }))
+      const broken = await chain.admit(chain.operation(victim!, fees('5')))
+      const other = await chain.admit(chain.operation(honest!, fees('3')))
+      const hashes = [conflicting, broken, other]
+      await roundOfSingles()
+      const [first, second, third] = await statesOf(hashes)
+      expect([first, second].toSorted()).toEqual(['bundled', 'pooled'])
+      expect(third).toBe('bundled')
+      expect(await finish(hashes)).toEqual(['included', end, 'included'])
+      expect(await losses()).toEqual({ wei: 0n, count: 0 })
+    },
+  )
 })

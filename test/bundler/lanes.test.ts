@@ -5,11 +5,14 @@ import { openBundles } from '../../src/bundler/outbox/bundles.js'
 import { abandonBundle } from '../../src/bundler/outbox/outbox.js'
 import { followChain } from '../../src/bundler/send/followChain.js'
 import { sendBundles } from '../../src/bundler/send/sendBundles.js'
+import { startBundler } from '../../src/bundler/startBundler.js'
 import { adviseFees } from '../../src/chain/fees.js'
+import { startHeadFollower } from '../../src/chain/headFollower.js'
 import type { ChainDefinition } from '../../src/chain/definition/chainDefinition.js'
 import type { ExecutorTransaction } from '../../src/chain/signing/executorTransaction.js'
 import { requestCancellation } from '../../src/mempool/pool/successors.js'
 import { useDatabase } from '../support/database/database.js'
+import { silent } from '../support/logger.js'
 import { until } from '../support/until.js'
 import { executorKeys, openWorld, type World } from '../support/world/openWorld.js'
 
@@ -107,6 +110,45 @@ describe('an executor with several bundles in flight', () => {
     expect((await open()).map(({ operationCount }) => operationCount)).toEqual([1, 2])
     await land()
     expect(await states(hashes)).toEqual(['included', 'included', 'included'])
+  })
+
+  test('lets what comes while a bundle is in flight share the next, for a quarter of a second', async () => {
+    await start({ executorKeys, pollInterval: 20 })
+    await prepare(2)
+    // A second for each block, and so many that their interval is measured again.
+    await chain.anvil.request('anvil_mine', [numberToHex(1_000), numberToHex(1)])
+    const { node, definition } = chain.context
+    const heads = await startHeadFollower({ node, definition, logger: silent })
+    const bundler = startBundler(chain.context, heads)
+    const send = async () => {
+      const hash = await admit()
+      bundler.wake()
+      await until(async () => (await chain.stored(hash)).state === 'bundled')
+    }
+    try {
+      await send()
+      await send()
+    } finally {
+      await bundler.stop()
+      heads.stop()
+    }
+    const [first, second] = await open()
+    expect(first!.executor).not.toBe(second!.executor)
+    expect(first!.attempts[0].age - second!.attempts[0].age).toBeGreaterThan(240)
+    await land()
+  })
+
+  test('never has two operations of one account in bundles that are sent together', async () => {
+    await start({ executorKeys })
+    await prepare(1)
+    const sender = await nextAccount()
+    const hashes: Hex[] = []
+    for (const nonce of [0n, 1n << 64n])
+      hashes.push(await chain.admit(chain.operation(sender, { nonce, callGasLimit: 400_000n })))
+    await chain.roundAs({ maxBundleGas: 700_000n })
+    expect((await states(hashes)).toSorted()).toEqual(['bundled', 'pooled'])
+    await land()
+    expect(await states(hashes)).toEqual(['included', 'included'])
   })
 
   test('sends as many as it may at one head where operations do not fit into one', async () => {

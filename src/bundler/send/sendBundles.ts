@@ -26,9 +26,8 @@ type Turn = {
   /** A counter that rotates the EntryPoints. */
   readonly turn: number
   /**
-   * Whether the head is new. Then each executor sends one bundle more, and others while operations are left that waited
-   * before and could not share one, up to `maxBundlesPerExecutor` in flight; between heads only idle ones send. So
-   * operations which come in meanwhile share a bundle.
+   * Whether the head is new. Then executors send up to `maxBundlesPerExecutor` in flight each; between heads only idle
+   * ones send.
    */
   readonly freshHead: boolean
   /** The newest head, for the fees and the state of each bundle; absent = the one that was followed. */
@@ -43,33 +42,39 @@ type SendingLane = {
   readonly open: readonly OpenBundle[]
   /** Of them, those that no sequencer has promised to include. */
   readonly inFlight: number
-  /** Whether it has sent a bundle in this round. */
+}
+
+type Sending = {
   readonly hasSent: boolean
+  /** Whether operations may be left that wait for an executor with bundles in flight. */
+  readonly isBusy: boolean
 }
 
 /**
- * Sends bundles while operations wait and executors are free, those with the fewest in flight first. Returns whether
- * operations may be left that wait for an executor with bundles in flight.
+ * Sends bundles while executors are free and operations are left that waited before and could not share one, by the
+ * executors with the fewest in flight first. Operations that come in meanwhile share a bundle next time.
  */
 export async function sendBundles(
   context: BundlingContext,
   followed: Followed,
   { turn, freshHead, newestHead = () => followed.head, isOver = () => false }: Turn,
-): Promise<boolean> {
+): Promise<Sending> {
   const { definition, entryPoints } = context
-  if (followed.wait !== undefined) return false
+  let hasSent = false
+  const end = (isBusy = false): Sending => ({ hasSent, isBusy })
+  if (followed.wait !== undefined) return end()
   let lanes = await sendingLanes(context, followed)
   const maxInFlight = freshHead ? definition.maxBundlesPerExecutor : 1
   // Most wakes come while all executors wait for the next head; only promises free one before.
   if (context.pending === undefined && lanes.every(({ inFlight }) => inFlight >= maxInFlight))
-    return false
+    return end()
   const start = turn % entryPoints.length
   const addresses = entryPoints.map(({ address }) => address)
   const pooled = await pooledEntryPoints(context.database, definition.chainId, addresses)
   let rotated = [...entryPoints.slice(start), ...entryPoints.slice(0, start)].filter(
     ({ address }) => pooled.has(address),
   )
-  if (rotated.length === 0) return false
+  if (rotated.length === 0) return end()
   /** EntryPoints with operations that waited before the round and are in no bundle of it. */
   const left = new Set(rotated)
   const waiting = new Set<Hex>()
@@ -81,17 +86,18 @@ export async function sendBundles(
         next.push(lane)
         continue
       }
-      const allowed = lane.hasSent ? rotated.filter((each) => left.has(each)) : rotated
-      if (allowed.length === 0) continue
-      if (isOver()) return false
+      if (left.size === 0) return end(isBusy)
+      if (isOver()) return end()
+      const allowed = rotated.filter((each) => left.has(each))
       const open = await lanesOf(context, followed)
       const sent = await trySend(context, lane, allowed, { head: newestHead(), waiting, open })
-      if (sent === 'nothing') return false
+      if (sent === 'nothing') return end()
       if (sent === 'stopped') {
         // It may be stored all the same.
         followed.lanes.bundles = undefined
         continue
       }
+      hasSent = true
       isBusy = true
       followed.lanes.bundles &&= [...followed.lanes.bundles, sent.bundle]
       const { entryPoint } = sent
@@ -99,11 +105,11 @@ export async function sendBundles(
       if (!sent.leavesOthers) left.delete(entryPoint)
       const own = [...lane.open, sent.bundle]
       if (own.length < mostOpen(definition))
-        next.push({ ...lane, open: own, inFlight: inFlight + 1, hasSent: true })
+        next.push({ ...lane, open: own, inFlight: inFlight + 1 })
     }
     lanes = next
   }
-  return isBusy
+  return end(isBusy)
 }
 
 /** Lanes of the executors that may send: those with enough money and no transaction that is blocked. */
@@ -122,7 +128,7 @@ async function sendingLanes(context: BundlingContext, followed: Followed): Promi
     // A node keeps few transactions of one account should the promises be broken.
     if (own.length >= mostOpen(definition)) return []
     const inFlight = own.filter(isInFlight).length
-    return [{ signer, state, open: own, inFlight, hasSent: false }]
+    return [{ signer, state, open: own, inFlight }]
   })
 }
 
