@@ -88,11 +88,7 @@ export function startBundler(context: BundlingContext, heads: HeadFollower): Bun
         // What the sequencer promises meanwhile frees an executor before the next head.
         if (isBusy && context.pending) cycles.requestIn(PENDING_LOOK)
       }
-      if (isFresh) {
-        await keepLanes(context, followed)
-        await context.sizeWatch?.store(followed.head)
-        await context.dataFeeWatch?.look(followed.head)
-      }
+      if (isFresh) await followUp(context, followed)
       problems.end('sending', FAILED)
     } catch (error) {
       followed = undefined
@@ -141,6 +137,13 @@ export function startBundler(context: BundlingContext, heads: HeadFollower): Bun
       await Promise.all([following.stop(), cycles.stop()])
     },
   }
+}
+
+/** What is done at each head once bundles are sent. */
+async function followUp(context: BundlingContext, followed: Followed): Promise<void> {
+  await keepLanes(context, followed)
+  await context.sizeWatch?.store(followed.head)
+  await context.dataFeeWatch?.look(followed.head)
 }
 
 /** The time after a bundle in which none follows between heads, so that the executors spread over a block. */
