@@ -17,7 +17,7 @@ const settings = {
   synchronous_commit: 'on',
   shared_buffers: '128MB',
   // The first change of a page after a checkpoint writes the page whole. Keys are hashes, so under load most inserts
-  // touch another page: with checkpoints every 3 to 5 minutes, the default, whole pages were most of the log.
+  // touch another page: with checkpoints each 3 to 5 minutes, the default, up to half of the log was whole pages.
   checkpoint_timeout: '15min',
   max_wal_size: '4GB',
   max_connections: '60',
