@@ -1,4 +1,5 @@
 import { type Hex, numberToHex, parseEther, parseGwei, parseTransaction } from 'viem'
+import { sql } from 'kysely'
 import { afterEach, describe, expect, test } from 'vitest'
 import { executorStatus } from '../../src/bundler/executorStatus.js'
 import { openBundles } from '../../src/bundler/outbox/bundles.js'
@@ -117,6 +118,14 @@ describe('an executor with several bundles in flight', () => {
     await prepare(2)
     // A second for each block, and so many that their interval is measured again.
     await chain.anvil.request('anvil_mine', [numberToHex(1_000), numberToHex(1)])
+    // Each step of an index that catches up is followed by a round without a pause.
+    await until(async () => {
+      const { number } = await chain.heads.refresh()
+      await chain.round()
+      const { rows } = await sql<{ last: bigint | null }>`select max(number) as last
+        from chain_blocks where chain_id = ${chain.definition.chainId}`.execute(database())
+      return rows[0]?.last === number
+    })
     const { node, definition } = chain.context
     const heads = await startHeadFollower({ node, definition, logger: silent })
     const bundler = startBundler(chain.context, heads)

@@ -71,12 +71,11 @@ export async function sendBundles(
   const start = turn % entryPoints.length
   const addresses = entryPoints.map(({ address }) => address)
   const pooled = await pooledEntryPoints(context.database, definition.chainId, addresses)
+  /** EntryPoints with operations that waited before the round and are in no bundle of it. */
   let rotated = [...entryPoints.slice(start), ...entryPoints.slice(0, start)].filter(
     ({ address }) => pooled.has(address),
   )
   if (rotated.length === 0) return end()
-  /** EntryPoints with operations that waited before the round and are in no bundle of it. */
-  const left = new Set(rotated)
   const waiting = new Set<Hex>()
   let isBusy = lanes.some(({ inFlight }) => inFlight > 0)
   for (let inFlight = 0; inFlight < maxInFlight; inFlight++) {
@@ -86,11 +85,10 @@ export async function sendBundles(
         next.push(lane)
         continue
       }
-      if (left.size === 0) return end(isBusy)
+      if (rotated.length === 0) return end(isBusy)
       if (isOver()) return end()
-      const allowed = rotated.filter((each) => left.has(each))
       const open = await lanesOf(context, followed)
-      const sent = await trySend(context, lane, allowed, { head: newestHead(), waiting, open })
+      const sent = await trySend(context, lane, rotated, { head: newestHead(), waiting, open })
       if (sent === 'nothing') return end()
       if (sent === 'stopped') {
         // It may be stored all the same.
@@ -100,9 +98,9 @@ export async function sendBundles(
       hasSent = true
       isBusy = true
       followed.lanes.bundles &&= [...followed.lanes.bundles, sent.bundle]
-      const { entryPoint } = sent
-      rotated = [...rotated.filter((each) => each !== entryPoint), entryPoint]
-      if (!sent.leavesOthers) left.delete(entryPoint)
+      const { entryPoint, leavesOthers } = sent
+      const others = rotated.filter((each) => each !== entryPoint)
+      rotated = leavesOthers ? [...others, entryPoint] : others
       const own = [...lane.open, sent.bundle]
       if (own.length < mostOpen(definition))
         next.push({ ...lane, open: own, inFlight: inFlight + 1 })
