@@ -1,10 +1,11 @@
 /**
  * Admissions a second on the embedded PostgreSQL, from valid operation to durable commit, and how
- * many commits each one costs; with 100 and with 100,000 operations in the pool.
+ * many commits each one costs; with 100 and with 100,000 operations in the pool. `--json FILE` writes the same.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { sql } from 'kysely'
 import { numberToHex } from 'viem'
 import { createBatcher } from '../src/base/createBatcher.js'
@@ -92,6 +93,8 @@ async function measure(database: Database, appId: string, clients: number, most:
   }
 }
 
+const { values } = parseArgs({ options: { json: { type: 'string' } } })
+const all = []
 const folder = mkdtempSync(join(tmpdir(), 'purser-bench-'))
 try {
   const { connection, stop } = await startEmbeddedPostgres(folder, silent)
@@ -111,7 +114,9 @@ try {
       rows.push(await measure(database, appId, clients, most))
     console.log(`${pooled} operations in the pool before`)
     console.table(rows)
+    all.push(...rows.map((row) => ({ pooled, ...row })))
   }
+  if (values.json) writeFileSync(values.json, `${JSON.stringify(all, null, 2)}\n`)
   await database.destroy()
   await stop()
 } finally {

@@ -1,8 +1,10 @@
 /**
  * Milliseconds of the requests of one key, alone and while another key asks for the most expensive estimates that it
- * may, on a running `purser dev`. Prints a table.
+ * may, on a running `purser dev`. Prints a table; `--json FILE` writes the same.
  */
+import { writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
 import { createKey } from '../test/support/service/createKey.js'
 import { askGreedily, modestRequests, timesOf } from '../test/support/service/greedyKey.js'
 import {
@@ -36,6 +38,7 @@ async function measure(requests: Requests): Promise<Record<keyof Requests, Row>>
   }
 }
 
+const { values } = parseArgs({ options: { json: { type: 'string' } } })
 // npm runs scripts in the folder of package.json.
 const folder = makeDataFolder()
 const purser = await startPurser(folder, [], {}, resolve('dist/cli.js'))
@@ -62,6 +65,7 @@ try {
     ),
   )
   const refused = greedy.answers.filter(({ body }) => body.error?.code === -32_005).length
+  if (values.json) writeFileSync(values.json, `${JSON.stringify({ alone, contended }, null, 2)}\n`)
   console.log(`the greedy key: ${greedy.answers.length} answers, ${refused} of them -32005,`)
   console.log(
     `the last ones ${((performance.now() - begin) / 1_000).toFixed(1)} s after it stopped`,

@@ -10,9 +10,15 @@ type Waiting<Item, Result> = {
   readonly reject: (error: unknown) => void
 }
 
+/** The pause after a commit of several items that are fewer than `MANY`, in milliseconds. */
+const PAUSE = 15
+/** So many items share the cost of a commit well enough. */
+const MANY = 8
+
 /**
- * A batcher whose items share a `commit` when they come at the same time: in one turn of the event loop, or while a
- * commit runs. At most `maxItems` are committed together, in the order in which they came. When a commit of several
+ * A batcher whose items share a `commit` when they come at the same time: in one turn of the event loop, while a
+ * commit runs, or in the pause after a commit of a few, so that a stream of items needs fewer commits. One that comes alone
+ * does not wait. At most `maxItems` are committed together, in the order in which they came. When a commit of several
  * throws, each is tried by itself, so that one that cannot be committed harms no other; but with UnavailableError all
  * fail without another try.
  */
@@ -42,6 +48,8 @@ export function createBatcher<Item, Result>(
       const batch = waiting.slice(0, maxItems)
       waiting = waiting.slice(maxItems)
       await settle(batch)
+      if (batch.length > 1 && batch.length < MANY && waiting.length < maxItems)
+        await new Promise((resolve) => setTimeout(resolve, PAUSE))
     }
     running = false
   }
