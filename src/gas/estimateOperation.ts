@@ -328,3 +328,8 @@ export function withHeadroom(measured: bigint, signature: Hex, ceiling: bigint):
     measured + greatest(share, LEAST_HEADROOM) + (further < measured ? further : measured)
   return ample < ceiling ? ample : ceiling
 }
+
+/** The part of an estimated verificationGasLimit (gas) that is headroom: with the rest, what was measured passes. */
+export function headroomIn(limit: bigint): bigint {
+  return (limit * HEADROOM_PERCENT) / (100n + HEADROOM_PERCENT)
+}

@@ -58,33 +58,56 @@ describe('limitsToSign', () => {
         for (const field of raised) {
           expect([own[field], estimate[field]]).toContain(signed[field])
           expect(signed[field]).toBeGreaterThanOrEqual(own[field])
-          expect(signed[field]).toBeGreaterThanOrEqual(
-            estimate[field] - differenceOf(field, estimate[field]),
-          )
+          const difference = differenceOf(field, estimate[field])
+          expect(signed[field]).toBeGreaterThanOrEqual(estimate[field] - difference)
         }
       }),
     )
   })
 
+  const need = fc.bigInt({ min: 20_000n, max: 10_000_000n })
+
+  function found(measured: bigint, hasPaymasterLimits: boolean) {
+    return withGas({
+      callGasLimit: 1n,
+      preVerificationGas: 1n,
+      verificationGasLimit: withHeadroom(measured, '0x', 2n ** 64n),
+      paymasterVerificationGasLimit: hasPaymasterLimits ? 0n : undefined,
+    })
+  }
+
   test('keep verification limits that another search found a little lower', () => {
-    const least = fc.bigInt({ min: 20_000n, max: 10_000_000n })
     const above = fc.integer({ min: 0, max: 100 })
     fc.assert(
-      fc.property(least, above, above, (need, first, second) => {
-        const found = (percent: number) => {
-          const measured = need + ((need / 64n + 64n) * BigInt(percent)) / 100n
-          const verificationGasLimit = withHeadroom(measured, '0x', 2n ** 64n)
-          return {
-            callGasLimit: 1n,
-            preVerificationGas: 1n,
-            verificationGasLimit,
-            paymasterVerificationGasLimit: 0n,
-          }
-        }
-        const own = found(first)
-        const signed = limitsToSign(own, withGas(found(second)))
-        expect(signed.verificationGasLimit).toBeGreaterThan(need)
+      fc.property(need, above, above, fc.boolean(), (least, first, second, hasLimits) => {
+        const measured = (percent: number) => least + ((least / 64n + 64n) * BigInt(percent)) / 100n
+        const own = limitsToSign(undefined, found(measured(first), hasLimits))
+        const signed = limitsToSign(own, found(measured(second), hasLimits))
+        expect(signed.verificationGasLimit).toBeGreaterThan(least)
         expect(signed).toEqual(own)
+      }),
+    )
+  })
+
+  test('keep a verification limit that covers what was measured, where postOp has its own', () => {
+    fc.assert(
+      fc.property(need, fc.bigInt({ min: 0n, max: 13n }), (first, percent) => {
+        const own = limitsToSign(undefined, found(first, true))
+        const more = first + (first * percent) / 100n
+        const signed = limitsToSign(own, found(more, true))
+        expect(signed).toEqual(own)
+        expect(signed.verificationGasLimit).toBeGreaterThanOrEqual(more)
+      }),
+    )
+  })
+
+  test('raise a verification limit that does not', () => {
+    fc.assert(
+      fc.property(need, fc.boolean(), (measured, hasLimits) => {
+        const estimate = found(measured, hasLimits)
+        const own = { ...limitsToSign(undefined, estimate), verificationGasLimit: measured - 2n }
+        const signed = limitsToSign(own, estimate)
+        expect(signed.verificationGasLimit).toBe(estimate.verificationGasLimit)
       }),
     )
   })
@@ -93,7 +116,7 @@ describe('limitsToSign', () => {
 /** How far the estimate may be above what is signed. */
 function differenceOf(field: (typeof raised)[number], limit: bigint): bigint {
   const difference = limit / 64n + 128n
-  if (field === 'verificationGasLimit') return difference
+  if (field === 'verificationGasLimit') return limit - (limit * 100n) / 115n
   if (field !== 'paymasterVerificationGasLimit') return 0n
   return difference < 4_000n ? difference : 4_000n
 }

@@ -2,6 +2,7 @@ import { greatest, smallest } from '../../base/bigints.js'
 import type { Draft } from '../../erc4337/draft.js'
 import {
   type GasEstimate,
+  headroomIn,
   preVerificationBounds,
   VALIDATION_GAS_SLACK,
 } from '../../gas/estimateOperation.js'
@@ -30,8 +31,9 @@ export function givenLimits(
 /**
  * The limits to sign. A client's own limits are echoed, because some clients keep theirs whatever we
  * answer. Only one that is too low by `estimate`, which was made with the tank, is raised: with it the
- * operation would fail, and the tank would pay for that. Verification limits of an estimate have headroom, and
- * one within the difference of two searches below it is high enough.
+ * operation would fail, and the tank would pay for that. The verification of a passkey takes up to 10 % more gas for
+ * other paymaster data, so a limit that covers what was measured, without headroom, is high enough; in v0.6, where
+ * postOp has the same limit, one within the difference of two searches.
  */
 export function limitsToSign(
   requested: SponsoredLimits | undefined,
@@ -39,6 +41,7 @@ export function limitsToSign(
 ): SponsoredLimits {
   const { callGasLimit, verificationGasLimit, preVerificationGas } = estimate
   const { paymasterVerificationGasLimit = 0n } = estimate
+  const hasPaymasterLimits = estimate.paymasterVerificationGasLimit !== undefined
   if (requested === undefined) {
     return { callGasLimit, verificationGasLimit, preVerificationGas, paymasterVerificationGasLimit }
   }
@@ -47,7 +50,9 @@ export function limitsToSign(
     verificationGasLimit: highEnough(
       requested.verificationGasLimit,
       verificationGasLimit,
-      searchDifference(verificationGasLimit),
+      hasPaymasterLimits
+        ? headroomIn(verificationGasLimit)
+        : searchDifference(verificationGasLimit),
     ),
     preVerificationGas:
       requested.preVerificationGas >= preVerificationBounds(estimate).least
