@@ -1,5 +1,5 @@
 # Purser without its development parts: `docker build -t purser .` in a clone. docs/operate/install.md runs it.
-ARG NODE_IMAGE=docker.io/library/node:22-bookworm-slim
+ARG NODE_IMAGE=docker.io/library/node:24-bookworm-slim
 
 FROM ${NODE_IMAGE} AS build
 WORKDIR /build
