@@ -16,9 +16,17 @@ type Context = {
   readonly readState: ReadState
 }
 
+/** Milliseconds after a batch before the next one, while the view is busy. */
+const PAUSE = 6
+/** Milliseconds for which a view is busy after a batch that several executions shared. */
+const BUSY = 30
+/** So many executions share the cost of a batch well enough. */
+const MANY = 8
+
 /**
  * The known part of the state of one block. It only grows: executions that overlap share it. Reads that
- * are asked for while a batch is under way travel together in the next one.
+ * are asked for while a batch is under way, or in the pause between batches of a busy view, travel together in the next
+ * one. An execution that comes alone does not wait.
  */
 export class BlockView implements State {
   readonly head: Head
@@ -31,6 +39,11 @@ export class BlockView implements State {
   readonly #underWay = new Map<string, Promise<void>>()
   #lastBatch: Promise<void> = Promise.resolve()
   #nextBatch: Promise<void> | undefined
+  /** Executions that wait for the queue. */
+  #waiting = 0
+  /** Times, as `performance.now()`: until when the view is busy, and before when no batch begins. */
+  #busyUntil = 0
+  #pausedUntil = 0
 
   constructor(head: Head, context: Context) {
     this.head = head
@@ -63,6 +76,7 @@ export class BlockView implements State {
    */
   async fetch(reads: readonly Read[]): Promise<boolean> {
     const batches = new Set<Promise<void>>()
+    const queued = this.#queue.size
     for (const read of [{ kind: 'header' } as const, ...reads].flatMap((wanted) =>
       this.#plan(wanted),
     )) {
@@ -76,25 +90,36 @@ export class BlockView implements State {
       }
       batches.add(batch)
     }
+    if (this.#queue.size > queued) this.#waiting++
     await Promise.all(batches)
     return batches.size > 0
   }
 
-  /** Sends the queue when the batch before has come back, whose failure is reported to its own readers. */
+  /** Sends the queue after the batch before and its pause; the failure of that batch is reported to its own readers. */
   #send(): Promise<void> {
     this.#lastBatch = this.#lastBatch
       .catch(() => undefined)
       .then(async () => {
-        const queue = this.#queue
+        const wait = this.#pausedUntil - performance.now()
+        if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait))
+        const [queue, sharing] = [this.#queue, this.#waiting]
         this.#queue = new Map()
+        this.#waiting = 0
         this.#nextBatch = undefined
         try {
           await this.#read([...queue.values()])
         } finally {
           for (const key of queue.keys()) this.#underWay.delete(key)
+          this.#pauseAfter(sharing)
         }
       })
     return this.#lastBatch
+  }
+
+  #pauseAfter(sharing: number): void {
+    const now = performance.now()
+    if (sharing > 1) this.#busyUntil = now + BUSY
+    if (sharing < MANY && now < this.#busyUntil) this.#pausedUntil = now + PAUSE
   }
 
   async #read(reads: readonly Read[]): Promise<void> {
