@@ -329,7 +329,7 @@ export function withHeadroom(measured: bigint, signature: Hex, ceiling: bigint):
   return ample < ceiling ? ample : ceiling
 }
 
-/** The part of an estimated verificationGasLimit (gas) that is headroom: with the rest, what was measured passes. */
+/** The least headroom (gas) in an estimated verificationGasLimit: a limit lower by it still covers what was measured, unless the estimate is the ceiling. */
 export function headroomIn(limit: bigint): bigint {
   return (limit * HEADROOM_PERCENT) / (100n + HEADROOM_PERCENT)
 }
