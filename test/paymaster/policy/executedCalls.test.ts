@@ -254,10 +254,11 @@ const mutation: fc.Arbitrary<Mutation> = fc.record({
 function mutate(callData: Hex, { at, value, kind }: Mutation): Hex {
   const data = Buffer.from(callData.slice(2), 'hex')
   const words = Math.floor((data.length - 4) / 32)
-  const place = 4 + (at % Math.max(words, 1)) * 32
   if (kind === 'cut') return toHex(data.subarray(0, Math.max(4, data.length - (value % 64))))
   if (kind === 'add') return concatHex([toHex(data), toHex(Buffer.alloc(value % 65, at))])
-  if (kind === 'byte') data[4 + (at % Math.max(data.length - 4, 1))] = value % 256
+  if (words === 0) return callData
+  const place = 4 + (at % words) * 32
+  if (kind === 'byte') data[4 + (at % (data.length - 4))] = value % 256
   else if (kind === 'word') data.writeUIntBE(value, Math.min(place + 26, data.length - 6), 6)
   else data.copy(data, 4 + (value % data.length), place, place + 32)
   return toHex(data)
