@@ -52,7 +52,7 @@ async function answer(
     const caller = await authenticateAdmin(c, route, context, shared.gate)
     const asked = {
       params: c.req.param(),
-      query: c.req.query(),
+      query: storable('The query', c.req.query()),
       body: () => bodyOf(c, shared),
     }
     const result = await runRoute(route, caller, asked, {
@@ -110,10 +110,14 @@ function connectionOf(
 
 async function bodyOf(c: Context<Env>, { limits }: RouteContext): Promise<unknown> {
   const bytes = await readBody(c.env.incoming, limits.bodyBytes)
-  const body = bytes.length === 0 ? {} : parseJson(bytes, limits.jsonDepth)
-  if (unstorable.test(JSON.stringify(body)))
-    throw new InvalidFieldError('The body', 'holds text with U+0000 or half a surrogate pair')
-  return body
+  return storable('The body', bytes.length === 0 ? {} : parseJson(bytes, limits.jsonDepth))
+}
+
+/** The value, of text that PostgreSQL takes. Throws InvalidFieldError. */
+function storable<Value>(name: string, value: Value): Value {
+  if (unstorable.test(JSON.stringify(value)))
+    throw new InvalidFieldError(name, 'holds text with U+0000 or half a surrogate pair')
+  return value
 }
 
 /** The character that PostgreSQL cannot store, as JSON.stringify escapes it: not after an escaped backslash. */

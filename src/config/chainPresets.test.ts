@@ -58,6 +58,8 @@ test('a chainId that the preset contradicts is refused, and so is an unknown pre
   const unknown = chainEntry.safeParse({ preset: 'bse', chainId: 10, rpcUrls })
   expect(unknown.error?.issues).toMatchObject([{ path: ['preset'] }])
   expect(unknown.error?.issues[0]?.message).toContain('"base"')
+  const alone = chainEntry.safeParse({ preset: 'bse', rpcUrls })
+  expect(alone.error?.issues[0]).toMatchObject({ path: ['preset'] })
 })
 
 const page = new URL('../../docs/understand/rollups.md', import.meta.url)

@@ -48,8 +48,9 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 /** One entry of `chains` in the configuration, which may begin with a preset. */
 export const chainEntry = z.preprocess(
   withPreset,
-  chainSchema
-    .extend({ preset: z.enum([...chainPresets.keys()]).optional() })
+  // First, so that a slip in its name is told before the chainId that it did not give.
+  z
+    .strictObject({ preset: z.enum([...chainPresets.keys()]).optional(), ...chainSchema.shape })
     .refine(
       ({ preset, chainId }) =>
         preset === undefined || chainPresets.get(preset)?.chainId === chainId,

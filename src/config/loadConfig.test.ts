@@ -60,6 +60,15 @@ describe('loadConfig', () => {
     expect(load({}, { DATABASE_URL: plain, PURSER_DATABASE_URL: own }).databaseUrl).toBe(own)
   })
 
+  test.each([
+    ['adminUrl', 'http://a.example', 'an https URL'],
+    ['databaseUrl', 'mysql://a/b', 'a postgres URL'],
+    ['forkUrl', 'wss://a.example', 'an http or https URL'],
+    ['chains', [{ ...chain, rpcUrls: ['localhost:8545'] }], 'an http, https, ws or wss URL'],
+  ])('%s as a URL of another kind is told which is due', (name, value, due) => {
+    expect(() => load({}, {}, { [name]: value })).toThrow(`must be ${due}`)
+  })
+
   test('chains are given as JSON text or as part of the file', () => {
     const text = JSON.stringify([chain])
     const fromEnvironment = load({}, { PURSER_CHAINS: text })

@@ -92,7 +92,7 @@ export const options = {
   adminUrl: option({
     argument: '<url>',
     help: 'https address of the administration for browsers; default publicUrl if it is https, otherwise localhost only',
-    schema: z.url({ protocol: /^https$/ }).optional(),
+    schema: z.url({ protocol: /^https$/, error: 'must be an https URL' }).optional(),
   }),
   adminEmail: option({
     argument: '<email>',
@@ -119,7 +119,7 @@ export const options = {
   databaseUrl: option({
     argument: '<url>',
     help: 'PostgreSQL server; default: the embedded one in the data folder',
-    schema: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
+    schema: z.url({ protocol: /^postgres(ql)?$/, error: 'must be a postgres URL' }).optional(),
     isSecret: true,
   }),
   masterKey: option({
@@ -163,12 +163,12 @@ export const options = {
   rpcUrl: option({
     argument: '<url>',
     help: 'node to use as development chain instead of the embedded one',
-    schema: z.url({ protocol: /^https?$/ }).optional(),
+    schema: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
   }),
   forkUrl: option({
     argument: '<url>',
     help: 'node of a chain to fork at its newest block',
-    schema: z.url({ protocol: /^https?$/ }).optional(),
+    schema: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
   }),
   webhookAllow: option({
     argument: '<list>',

@@ -10,6 +10,7 @@ import { createNetworkGuard } from '../base/outbound/networkGuard.js'
 import { stopAll } from '../base/stopAll.js'
 import type { BundlingCandidate } from '../bundler/leadBundling.js'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
+import { requireAgreement } from '../config/requireAgreement.js'
 import { ENDED_CHANNEL, emitCircuitOpened } from '../db/events.js'
 import { LEASES_CHANNEL } from '../db/leases.js'
 import { listen } from '../db/notifications.js'
@@ -59,10 +60,7 @@ export type Service = {
  */
 export async function startServer(options: ServerOptions): Promise<Service> {
   const { config, database, adminDatabase, webhookAllow, logger } = options
-  if (config.debugMethods && !isLoopback(config.host))
-    throw new ConfigError(
-      `--debug-methods lets every caller clear the pool: listen on 127.0.0.1, not on ${config.host}.`,
-    )
+  requireAgreement(config)
   const stops: (() => Promise<void>)[] = []
   try {
     const guard = createNetworkGuard(webhookAllow)
@@ -150,9 +148,7 @@ export async function startServer(options: ServerOptions): Promise<Service> {
 /** Makes the operator whom the configuration names, where there is no user yet. */
 async function makeFirstUser({ config, database, passwords }: SharedParts): Promise<void> {
   const { adminEmail: email, adminPassword: password } = config
-  if (email === undefined && password === undefined) return
-  if (email === undefined || password === undefined)
-    throw new ConfigError('adminEmail and adminPassword belong together: set both, or neither.')
+  if (email === undefined || password === undefined) return
   try {
     await createFirstUser({ database, passwords }, { email, password })
   } catch (error) {
@@ -277,8 +273,4 @@ function countStages(
     const seconds = Math.max(0, end - begin) / 1_000
     metrics.observe('purser_operation_stage_seconds', { stage }, seconds)
   }
-}
-
-function isLoopback(host: string): boolean {
-  return /^(localhost|127\.[\d.]+|::1)$/.test(host)
 }

@@ -1,5 +1,6 @@
 import { type Insertable, sql } from 'kysely'
 import { z } from 'zod'
+import { ConflictError } from '../base/errors/restErrors.js'
 import type { Database } from '../db/database.js'
 import type { Schema } from '../db/schema.generated.js'
 import type { AuditChange } from './audit.js'
@@ -8,6 +9,7 @@ import type { KeyRestrictions } from './keyOwner.js'
 import { quotas } from './quotas.js'
 import {
   findRow,
+  findRows,
   findShown,
   insertRow,
   listRows,
@@ -103,7 +105,7 @@ export function createKey(
 
 /**
  * A new key with the name and limits of an old one, which goes on for `overlap` seconds or until
- * its own end. undefined = the app has no such live key.
+ * its own end. undefined = the app has no such live key. Throws ConflictError where the new one would have ended too.
  */
 export async function rotateKey(
   change: AuditChange,
@@ -114,12 +116,25 @@ export async function rotateKey(
   const { trx } = change
   const old = await findKey(trx, appId, id)
   if (old === undefined || old.revokedAt !== null) return undefined
-  const columns = { app_id: appId, rotated_from: id, ...toColumns(old), name: old.name }
+  const expiresAt = await ownEnd(trx, old)
+  if (expiresAt !== null && expiresAt.getTime() <= Date.now())
+    throw new ConflictError(`The key ended at ${expiresAt.toISOString()}: create another one.`)
+  const limits = toColumns({ ...old, expiresAt })
+  const columns = { app_id: appId, rotated_from: id, ...limits, name: old.name }
   const made = await insertKey(change, columns, 'rotate')
   const end = new Date(Date.now() + overlap * 1_000)
   if (old.expiresAt === null || old.expiresAt > end)
     await trx.updateTable('keys').set({ expires_at: end }).where('id', '=', id).execute()
   return made
+}
+
+/** The end that was set for a key: a rotation gives it an earlier one, and its own to the successor. */
+async function ownEnd(
+  db: Database,
+  { id, expiresAt }: Pick<Key, 'id' | 'expiresAt'>,
+): Promise<Date | null> {
+  const [next] = await findRows(db, keys, { rotated_from: id })
+  return next ? ownEnd(db, { id: next.id, expiresAt: next.expires_at }) : expiresAt
 }
 
 async function insertKey(

@@ -52,6 +52,16 @@ const queries = [
   '?x=%ff',
 ]
 
+test.each(['/search?q=a%00', '/audit?objectId=%00', '/audit/export?objectId=%00'])(
+  'text that the database cannot hold is refused: %s',
+  async (path) => {
+    const headers = { authToken: one().token }
+    const answer = await fetch(`${url()}/admin/v1${path}`, { headers })
+    expect(answer.status).toBe(400)
+    expect(await answer.json()).toMatchObject({ message: expect.stringContaining('U+0000') })
+  },
+)
+
 test(`malformed administration gets safe answers and reaches no other tenant (seed ${seed})`, async () => {
   const ids = await fillTenant(database(), one())
   const others = await fillTenant(database(), two())

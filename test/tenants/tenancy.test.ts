@@ -11,7 +11,7 @@ import { apps, createTenantApp } from '../../src/tenants/apps.js'
 import { audited } from '../../src/tenants/audit.js'
 import { createAuthenticator } from '../../src/tenants/authenticate.js'
 import { generateApiKey } from '../../src/tenants/credential.js'
-import { createKey, keys, listKeys } from '../../src/tenants/keys.js'
+import { createKey, keys, listKeys, rotateKey } from '../../src/tenants/keys.js'
 import { revokeRow } from '../../src/tenants/resource.js'
 import { decryptSecret, encryptSecret, loadMasterKey } from '../../src/tenants/secrets.js'
 import { testActor } from '../support/actor.js'
@@ -87,6 +87,35 @@ describe('keys and tokens', () => {
     await revoke('apps', other.app.id)
     for (const appId of [app.id, other.app.id]) expect(await addKey(appId)).toBeUndefined()
     expect(await revoke('keys', "'; drop table keys")).toBe(false)
+  })
+})
+
+describe('a key that is rotated again', () => {
+  const rotate = (appId: string, id: string, overlap: number) =>
+    audited(database().database, testActor, (change) => rotateKey(change, appId, id, overlap))
+
+  test.each([60, 0])(
+    'has a successor with its own end after an overlap of %i s',
+    async (overlap) => {
+      const { db, app, key } = await tenant('forgetful')
+      await rotate(app.id, key.id, overlap)
+      const second = await rotate(app.id, key.id, 60)
+      expect(second?.key.expiresAt).toBeNull()
+      const { authenticateKey } = createAuthenticator(db)
+      expect(await authenticateKey(second?.apiKey ?? '')).toMatchObject({ appId: app.id })
+      await rotate(app.id, second?.key.id ?? '', 0)
+      expect((await rotate(app.id, key.id, 60))?.key.expiresAt).toBeNull()
+    },
+  )
+
+  test('is refused where that end has passed', async () => {
+    const { db, app, key } = await tenant('late')
+    const ended = new Date(Date.now() - 1_000)
+    await db.updateTable('keys').set({ expires_at: ended }).where('id', '=', key.id).execute()
+    await expect(rotate(app.id, key.id, 60)).rejects.toThrow(
+      `The key ended at ${ended.toISOString()}: create another one.`,
+    )
+    expect(await listKeys(db, app.id)).toHaveLength(1)
   })
 })
 

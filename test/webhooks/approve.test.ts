@@ -264,3 +264,22 @@ test("another app's webhooks are not asked", async () => {
   expect((await approve()).approved).toBe(true)
   expect(seen).toEqual([])
 })
+
+test('a secret that was rotated after its master key was lost signs alone', async () => {
+  const { url, seen } = await endpoint({ arePoliciesVerified: true })
+  const { webhookId } = await register(url)
+  const adopted = randomBytes(32)
+  webhooks = createWebhooks({ database: database(), masterKey: adopted, guard, actor: testActor })
+  await webhooks.rotateSecret(appId, webhookId)
+  const approver = createApprover({
+    database: database(),
+    masterKey: adopted,
+    client,
+    metrics: noMetrics,
+  })
+  expect((await approve({}, undefined, approver)).approved).toBe(true)
+  const [{ body, headers }] = seen as [Seen]
+  expect(headers['webhook-signature']?.split(' ')).toHaveLength(1)
+  const receiver = await verifier(webhookId)
+  receiver.verify(body, headers)
+})

@@ -47,7 +47,9 @@ function nodeRead<const Name extends ReadMethod>({ reverts, ...spec }: NodeRead<
       const reads = readsOf(chain)
       if (spec.name === 'eth_estimateGas' && !reads.estimatesGas)
         throw new MethodNotFoundError(
-          'eth_estimateGas is for transactions. Ask eth_estimateUserOperationGas; the operator allows it with estimateGas.',
+          spec.name,
+          [],
+          ' is for transactions. Ask eth_estimateUserOperationGas; the operator allows it with estimateGas.',
         )
       const forwarded = Object.values(params).filter((value) => value !== undefined)
       return reads.read(appId, spec.name, forwarded)
@@ -160,7 +162,9 @@ export const nodeReads = [
       const { send } = readsOf(chain)
       if (send !== undefined) return send(appId, transaction)
       throw new MethodNotFoundError(
-        'eth_sendRawTransaction is for transactions. Send operations by eth_sendUserOperation; the operator allows it with sendRawTransaction.',
+        'eth_sendRawTransaction',
+        [],
+        ' is for transactions. Send operations by eth_sendUserOperation; the operator allows it with sendRawTransaction.',
       )
     },
     result: word.json,

@@ -18,10 +18,9 @@ export class InvalidRequestError extends PurserError {
 
 /** The JSON-RPC method does not exist, or is not one of the `known`. */
 export class MethodNotFoundError extends PurserError {
-  constructor(method: string, known: readonly string[] = []) {
-    super(`Method not supported: ${method.slice(0, 100)}${suggest(method, known)}`, {
-      code: -32601,
-    })
+  /** @param advice follows the name */
+  constructor(method: string, known: readonly string[] = [], advice = suggest(method, known)) {
+    super(`Method not supported: ${method.slice(0, 100)}${advice}`, { code: -32601 })
   }
 }
 

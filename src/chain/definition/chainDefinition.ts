@@ -16,7 +16,7 @@ import {
 } from './tokenDefinition.js'
 
 const text = z.string().min(1)
-const httpUrl = z.url({ protocol: /^https?$/ })
+const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' })
 
 /** A private key, or the name of the environment variable that holds it. */
 const privateKey = z
@@ -235,7 +235,7 @@ export const chainSchema = z.strictObject({
   explorerUrl: httpUrl.optional(),
   /** JSON-RPC endpoints of nodes, preferred first, and at most one that announces new heads (ws). */
   rpcUrls: z
-    .array(z.url({ protocol: /^(http|ws)s?$/ }))
+    .array(z.url({ protocol: /^(http|ws)s?$/, error: 'must be an http, https, ws or wss URL' }))
     .min(1)
     .refine((urls) => urls.some((url) => !isSocket(url)), 'must have an http or https URL')
     .refine((urls) => urls.filter(isSocket).length < 2, 'must have one ws or wss URL at most'),

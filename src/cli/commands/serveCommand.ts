@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { ConfigError } from '../../base/errors/configError.js'
 import { type Config, type OptionName, options } from '../../config/options.js'
+import { requireShared } from '../../config/requireAgreement.js'
 import { createServiceLogger } from '../createLogger.js'
 import { loadedOf, withOptions } from '../optionFlags.js'
 import { groupMember } from '../processes/groupMember.js'
@@ -30,11 +30,9 @@ export function defineServeCommand(command: Command): void {
 }
 
 /** The parent serves nothing: it keeps the processes that do. */
-async function serveTogether({ databaseUrl, embeddedChain, processes, logLevel }: Config) {
-  if (databaseUrl === undefined || embeddedChain)
-    throw new ConfigError(
-      '--processes needs a database server that all of them share, and a chain of its own: set --database-url and leave --embedded-chain out.',
-    )
+async function serveTogether(config: Config) {
+  requireShared(config)
+  const { processes, logLevel } = config
   const { logger } = createServiceLogger(logLevel)
   if (!(await superviseGroup(processes, logger, untilAskedToStop()))) process.exitCode = 1
 }

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { decryptSecret } from '../../tenants/secrets.js'
+import { decryptSecret, tryDecrypt } from '../../tenants/secrets.js'
 
 const PREFIX = 'whsec_'
 
@@ -44,12 +44,12 @@ type Stored = {
   readonly previous_secret_until: Date | null
 }
 
-/** The secrets that sign now, the newest first. */
+/** The secrets that sign now, the newest first. One that was replaced because its master key is lost does not. */
 export function signingSecrets(masterKey: Buffer, stored: Stored, now: Date): string[] {
   const { secret, previous_secret, previous_secret_until } = stored
   const overlaps =
     previous_secret !== null && previous_secret_until !== null && previous_secret_until > now
-  return [secret, ...(overlaps ? [previous_secret] : [])].map((each) =>
-    decryptSecret(masterKey, SECRET_PURPOSE, each),
-  )
+  const previous = overlaps ? tryDecrypt(masterKey, SECRET_PURPOSE, previous_secret) : undefined
+  const current = decryptSecret(masterKey, SECRET_PURPOSE, secret)
+  return previous === undefined ? [current] : [current, previous]
 }

@@ -188,6 +188,21 @@ describe('a broken configuration names its one fault', () => {
       fault: /not that of the preset/,
       found: check(environmentOf({ preset: 'base' })),
     }),
+    'debug methods for everybody': () => ({
+      group: 'configuration',
+      fault: /listen on 127\.0\.0\.1, not on 0\.0\.0\.0/,
+      found: check({ ...environmentOf(), PURSER_DEBUG_METHODS: 'true', PURSER_HOST: '0.0.0.0' }),
+    }),
+    'a first user without password': () => ({
+      group: 'configuration',
+      fault: /belong together/,
+      found: check({ ...environmentOf(), PURSER_ADMIN_EMAIL: 'a@b.example' }),
+    }),
+    'several processes without a database server': () => ({
+      group: 'configuration',
+      fault: /--processes needs a database server/,
+      found: check({ ...environmentOf(), DATABASE_URL: '', PURSER_PROCESSES: '2' }),
+    }),
     'a node of another chain': () => ({
       group: 'nodes',
       fault: /serves chain 1$/,

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs'
 import { ConfigError } from '../../../base/errors/configError.js'
 import { type LoadedConfig, loadConfig, type Sources } from '../../../config/loadConfig.js'
 import { type Config, isSecret, type OptionName } from '../../../config/options.js'
+import { requireAgreement, requireShared } from '../../../config/requireAgreement.js'
 import { resolveChains } from '../../../config/resolveChains.js'
 import { masterKeyFile } from '../../../tenants/secrets.js'
 import { type Finding, reporterOf } from '../finding.js'
@@ -13,6 +14,8 @@ export function checkConfiguration(sources: Sources) {
   try {
     const { config, origins, file = 'purser.json' } = loadConfig(sources)
     resolveChains(config.chains, sources.environment, ['api'])
+    requireAgreement(config)
+    requireShared(config)
     return { config, findings: [...chainsOf(config), ...readableByOthers(config, origins, file)] }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
