@@ -51,6 +51,20 @@ async function reserved(app = appId) {
   return (await chain().funds.show(app)).credit
 }
 
+test.each(['native', 'shared'] as const)(
+  'mode %s: what one app sponsors for a sender and nobody sends keeps no other app from it',
+  async (mode) => {
+    const other = await createApp(chain().database)
+    for (const app of [appId, other]) await credited(mode, parseEther('0.5'), app)
+    const draft = await newDraft()
+    const code = async (key: bigint, app: string) =>
+      (await ask({ ...draft, nonce: key << 64n }, app)).decision.code
+    for (let key = 1n; key <= 16n; key++) expect(await code(key, other)).toBe('SPONSORED')
+    expect(await code(17n, other)).toBe('TOO_MUCH_UNSENT')
+    expect(await code(18n, appId)).toBe('SPONSORED')
+  },
+)
+
 describe('mode native', () => {
   test('has an operation without paymaster and fees included, and its credit pays the gas', async () => {
     await credited('native', parseEther('1'))

@@ -169,6 +169,18 @@ describe.each(versions)('sponsoring on EntryPoint v%s', (version) => {
       expect(stored?.max_cost).toBe(chain().entryPoint.requiredPrefund(op))
     })
 
+    test('a verification limit that covers the need is signed, also where the estimate has more by now', async () => {
+      const { seed, op } = await commit()
+      // As where a passkey takes a tenth more gas for another hash.
+      const verificationGasLimit = (op.verificationGasLimit * 9n) / 10n
+      const lower = { ...op, verificationGasLimit }
+      const { decision, operation } = await finalize(lower)
+      expect(decision).toMatchObject({ sponsored: true })
+      expect(operation).toEqual({ ...lower, paymasterData: operation.paymasterData })
+      const { outcome } = await chain().send(await chain().sign(operation, seed))
+      expect(outcome?.success).toBe(true)
+    })
+
     test('nothing is reserved or sponsored by committing', async () => {
       const { seed, op } = await commit()
       expect(await refusalOf(op, seed)).toMatch(/^AA34/)

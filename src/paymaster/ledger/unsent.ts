@@ -5,7 +5,8 @@ import type { Payer } from './reservations.js'
 
 /** A question about sponsorships that no pending operation uses. */
 export type UnsentQuery = {
-  readonly senders: readonly Address[]
+  /** Each with the app that asks: what other apps have sponsored for it is none of its business. */
+  readonly senders: readonly { readonly appId: string; readonly sender: Address }[]
   readonly apps: readonly {
     readonly appId: string
     /** wei locked of the payer's deposit up to which nobody need know what new senders hold */
@@ -15,13 +16,13 @@ export type UnsentQuery = {
   readonly timestamp: number
 }
 
-/** The unsent sponsorships of one sender from a payer, of all apps. */
+/** The unsent sponsorships that an app made for one sender from a payer. */
 type UnsentOfSender = {
+  readonly appId: string
   readonly sender: Address
   /** Whether an operation of the sender was ever included. */
   readonly isKnown: boolean
   readonly held: readonly {
-    readonly appId: string
     readonly nonce: bigint
     /** wei */
     readonly maxCost: bigint
@@ -40,9 +41,10 @@ export type UnsentRead = {
 /** The rows of `unsentParts` as the database gives them. */
 export type UnsentRow = {
   readonly unsentSenders: readonly {
+    readonly appId: string
     readonly sender: Address
     readonly known: boolean
-    readonly held: readonly { appId: string; nonce: string; maxCost: string }[] | null
+    readonly held: readonly { nonce: string; maxCost: string }[] | null
   }[]
   readonly unsentApps: readonly { readonly appId: string; readonly wei: string }[]
 }
@@ -62,14 +64,14 @@ export function unsentParts(payer: Payer, { senders, apps, timestamp }: UnsentQu
     and not exists (select from live_operations l where l.chain_id = r.chain_id
       and l.entry_point = r.entry_point and l.sender = r.sender and l.nonce = r.nonce)`
   return sql`(
-      select coalesce(jsonb_agg(jsonb_build_object('sender', s.sender,
+      select coalesce(jsonb_agg(jsonb_build_object('appId', s.app_id, 'sender', s.sender,
         'known', ${isKnown(payer, sql`s.sender`)},
         'held', (select jsonb_agg(each.held) from (
-          select jsonb_build_object('appId', r.app_id, 'nonce', r.nonce::text,
-            'maxCost', r.max_cost::text) as held
-          from reservations r where r.sender = s.sender and ${isUnsent}
+          select jsonb_build_object('nonce', r.nonce::text, 'maxCost', r.max_cost::text) as held
+          from reservations r where r.sender = s.sender and r.app_id = s.app_id and ${isUnsent}
           limit ${MOST_READ}) as each))), '[]')
-      from unnest(${senders}::text[]) as s (sender)) as "unsentSenders", (
+      from unnest(${senders.map(({ appId }) => appId)}::uuid[],
+        ${senders.map(({ sender }) => sender)}::text[]) as s (app_id, sender)) as "unsentSenders", (
       select coalesce(jsonb_agg(jsonb_build_object('appId', a.app_id, 'wei', (
         select coalesce(sum(r.max_cost), 0)::text from reservations r
         where r.app_id = a.app_id and not ${isKnown(payer, sql`r.sender`)} and ${isUnsent}))), '[]')
@@ -102,11 +104,11 @@ export async function hasHistory(
 /** The meaning of these columns. */
 export function toUnsent({ unsentSenders, unsentApps }: UnsentRow): UnsentRead {
   return {
-    senders: unsentSenders.map(({ sender, known, held }) => ({
+    senders: unsentSenders.map(({ appId, sender, known, held }) => ({
+      appId,
       sender,
       isKnown: known,
-      held: (held ?? []).map(({ appId, nonce, maxCost }) => ({
-        appId,
+      held: (held ?? []).map(({ nonce, maxCost }) => ({
         nonce: BigInt(nonce),
         maxCost: BigInt(maxCost),
       })),

@@ -68,18 +68,19 @@ export function queryOf(requests: readonly Omit<ReservationRequest, 'validUntil'
 }
 
 function unsentQuery(requests: readonly Omit<ReservationRequest, 'validUntil'>[]): UnsentQuery {
-  const senders = new Set<Address>()
+  const senders = new Map<string, { readonly appId: string; readonly sender: Address }>()
   const apps = new Map<string, bigint>()
   for (const { slot, claim, available } of requests) {
     if (available === undefined) continue
-    senders.add(slot.sender)
+    const { appId, sender } = slot
+    senders.set(`${appId} ${sender}`, { appId, sender })
     const harmless = newSendersMost(available)
     // As if all that is locked were unsent, and each of these requests were granted.
     const before = apps.get(slot.appId) ?? harmless
     apps.set(slot.appId, smallest(before, harmless) - claim.maxCost)
   }
   return {
-    senders: [...senders],
+    senders: [...senders.values()],
     apps: [...apps].map(([appId, harmless]) => ({ appId, harmless })),
     timestamp: Math.min(...requests.map(({ head }) => head.timestamp)),
   }

@@ -64,15 +64,15 @@ type Request = {
 /** The sponsorships of a payer that no operation uses, while requests are decided one after the other. */
 export function createUnsentView(read: UnsentRead) {
   const senders = new Map(
-    read.senders.map(({ sender, isKnown, held }) => [
-      sender,
-      { isKnown, held: new Map(held.map((each) => [nameOf(each), each.maxCost])) },
+    read.senders.map(({ isKnown, held, ...each }) => [
+      nameOf(each),
+      { isKnown, held: new Map(held.map(({ nonce, maxCost }) => [nonce, maxCost])) },
     ]),
   )
   const ofNewSenders = new Map(read.ofNewSenders.map(({ appId, wei }) => [appId, wei]))
 
-  const heldBy = (sender: Address) => {
-    const state = senders.get(sender)
+  const heldBy = (slot: ReservationSlot) => {
+    const state = senders.get(nameOf(slot))
     if (state === undefined) throw new Error('a sponsorship asks for what was not read')
     return state
   }
@@ -81,8 +81,8 @@ export function createUnsentView(read: UnsentRead) {
     /** The other unsent sponsorships, without that of the request; undefined where nothing bounds them. */
     besides({ slot, available }: Request): Unsent | undefined {
       if (available === undefined) return undefined
-      const { isKnown, held } = heldBy(slot.sender)
-      const present = held.get(nameOf(slot))
+      const { isKnown, held } = heldBy(slot)
+      const present = held.get(slot.nonce)
       const sum = [...held.values()].reduce((total, wei) => total + wei, 0n)
       const ofApp = isKnown ? undefined : ofNewSenders.get(slot.appId)
       return {
@@ -98,15 +98,15 @@ export function createUnsentView(read: UnsentRead) {
     /** Enters a granted request; `maxCost` is what its slot holds from now on. */
     take({ slot, available }: Request, maxCost: bigint): void {
       if (available === undefined) return
-      const { isKnown, held } = heldBy(slot.sender)
-      const before = held.get(nameOf(slot)) ?? 0n
-      held.set(nameOf(slot), maxCost)
+      const { isKnown, held } = heldBy(slot)
+      const before = held.get(slot.nonce) ?? 0n
+      held.set(slot.nonce, maxCost)
       const ofApp = ofNewSenders.get(slot.appId)
       if (!isKnown && ofApp !== undefined) ofNewSenders.set(slot.appId, ofApp + maxCost - before)
     },
   }
 }
 
-function nameOf({ appId, nonce }: Pick<ReservationSlot, 'appId' | 'nonce'>): string {
-  return `${appId} ${nonce}`
+function nameOf({ appId, sender }: Pick<ReservationSlot, 'appId' | 'sender'>): string {
+  return `${appId} ${sender}`
 }

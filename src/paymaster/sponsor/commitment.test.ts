@@ -70,7 +70,14 @@ describe('checkCommittedGas', () => {
     expect(checkCommittedGas({ ...gas, callGasLimit: 101n }, estimate)).toBeUndefined()
   })
 
-  test.each(['callGasLimit', 'verificationGasLimit', 'preVerificationGas'] as const)(
+  test('passes a verification limit that covers what was measured, without headroom', () => {
+    const verificationGasLimit = gas.verificationGasLimit - 26n
+    expect(checkCommittedGas({ ...gas, verificationGasLimit }, estimate)).toBeUndefined()
+    const lower = { ...gas, verificationGasLimit: verificationGasLimit - 1n }
+    expect(checkCommittedGas(lower, estimate)?.code).toBe('GAS_TOO_LOW')
+  })
+
+  test.each(['callGasLimit', 'preVerificationGas'] as const)(
     'refuses one gas too little in %s with the numbers',
     (field) => {
       const refusal = checkCommittedGas({ ...gas, [field]: gas[field] - 1n }, estimate)

@@ -3,7 +3,11 @@ import { timeText } from '../../base/unixNow.js'
 import type { Draft } from '../../erc4337/draft.js'
 import { splitPaymasterSignature } from '../../erc4337/paymasterSignature.js'
 import type { TimeRange } from '../../erc4337/validationData.js'
-import { type GasEstimate, preVerificationBounds } from '../../gas/estimateOperation.js'
+import {
+  type GasEstimate,
+  headroomIn,
+  preVerificationBounds,
+} from '../../gas/estimateOperation.js'
 import type { PaymasterStub } from '../sponsoredDraft.js'
 import { parseTankData } from '../tank/tankData.js'
 import type { SponsoredLimits } from './sponsoredLimits.js'
@@ -57,13 +61,14 @@ export function committedLimits(op: Draft): SponsoredLimits {
 
 /**
  * The refusal of limits that are too low. Elsewhere they are raised (see `limitsToSign`), but an
- * account that has signed them would have to sign again.
+ * account that has signed them would have to sign again. A verification limit that covers what was measured, without
+ * headroom, is high enough here too: a passkey takes more gas for another hash.
  */
 export function checkCommittedGas(op: SponsoredLimits, estimate: GasEstimate): Refusal | undefined {
   const { callGasLimit, verificationGasLimit } = estimate
   const needed = {
     callGasLimit,
-    verificationGasLimit,
+    verificationGasLimit: verificationGasLimit - headroomIn(verificationGasLimit),
     preVerificationGas: preVerificationBounds(estimate).least,
   }
   const field = (Object.keys(needed) as (keyof typeof needed)[]).find(
