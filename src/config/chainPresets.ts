@@ -48,7 +48,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 /** One entry of `chains` in the configuration, which may begin with a preset. */
 export const chainEntry = z.preprocess(
   withPreset,
-  // First, so that a slip in its name is told before the chainId that it did not give.
+  // First, so that a misspelt name is reported before the chainId that it did not give.
   z
     .strictObject({ preset: z.enum([...chainPresets.keys()]).optional(), ...chainSchema.shape })
     .refine(

@@ -65,8 +65,8 @@ describe('loadConfig', () => {
     ['databaseUrl', 'mysql://a/b', 'a postgres URL'],
     ['forkUrl', 'wss://a.example', 'an http or https URL'],
     ['chains', [{ ...chain, rpcUrls: ['localhost:8545'] }], 'an http, https, ws or wss URL'],
-  ])('%s as a URL of another kind is told which is due', (name, value, due) => {
-    expect(() => load({}, {}, { [name]: value })).toThrow(`must be ${due}`)
+  ])('the refusal of a URL of another kind in %s says which kind it needs', (name, value, kind) => {
+    expect(() => load({}, {}, { [name]: value })).toThrow(`must be ${kind}`)
   })
 
   test('chains are given as JSON text or as part of the file', () => {

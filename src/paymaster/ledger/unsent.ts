@@ -5,7 +5,7 @@ import type { Payer } from './reservations.js'
 
 /** A question about sponsorships that no pending operation uses. */
 export type UnsentQuery = {
-  /** Each with the app that asks: what other apps have sponsored for it is none of its business. */
+  /** Each with the app that asks: what other apps have sponsored for it does not count. */
   readonly senders: readonly { readonly appId: string; readonly sender: Address }[]
   readonly apps: readonly {
     readonly appId: string

@@ -3,11 +3,7 @@ import { timeText } from '../../base/unixNow.js'
 import type { Draft } from '../../erc4337/draft.js'
 import { splitPaymasterSignature } from '../../erc4337/paymasterSignature.js'
 import type { TimeRange } from '../../erc4337/validationData.js'
-import {
-  type GasEstimate,
-  headroomIn,
-  preVerificationBounds,
-} from '../../gas/estimateOperation.js'
+import { type GasEstimate, headroomIn, preVerificationBounds } from '../../gas/estimateOperation.js'
 import type { PaymasterStub } from '../sponsoredDraft.js'
 import { parseTankData } from '../tank/tankData.js'
 import type { SponsoredLimits } from './sponsoredLimits.js'
