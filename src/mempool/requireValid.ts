@@ -248,8 +248,9 @@ function requireTip(
 }
 
 /**
- * The number of operations of a bundle of which the operation pays its full share: the expected one, or, where that has
- * fallen since its estimate, the largest of the last minutes. `fees` are those that are paid for it.
+ * The fewest operations of a bundle of which the operation pays its full share: up to the expected number, or, where that
+ * has fallen since its estimate, up to the largest of the last minutes. What it pays for fewer than come with it is given
+ * back, so it counts for how many it was signed, not how many are expected by now. `fees` are those that are paid for it.
  * @throws PreVerificationGasTooLowError when it pays for none of them
  */
 async function requirePreVerificationGas(
@@ -272,12 +273,16 @@ async function requirePreVerificationGas(
     })
   // An authorization goes alone.
   const goesAlone = op.authorization !== undefined
-  const current = goesAlone ? 1 : (await sizes.of(entryPoint.address)).current
+  const alone = { current: 1, fewest: 1, most: 1 }
+  const { current, fewest } = goesAlone ? alone : await sizes.of(entryPoint.address)
+  const pays = (bundleSize: number) => op.preVerificationGas >= requiredBy(bundleSize)
+  const fewestUpTo = (bundleSize: number): number =>
+    bundleSize > fewest && pays(bundleSize - 1) ? fewestUpTo(bundleSize - 1) : bundleSize
   const required = requiredBy(current)
-  if (op.preVerificationGas >= required) return current
+  if (op.preVerificationGas >= required) return fewestUpTo(current)
   // Another process may have published another size a moment ago.
-  const most = goesAlone ? 1 : (await sizes.newest(entryPoint.address)).most
-  if (most > current && op.preVerificationGas >= requiredBy(most)) return most
+  const { most } = goesAlone ? alone : await sizes.newest(entryPoint.address)
+  if (most > current && pays(most)) return fewestUpTo(most)
   const share = { ...facts, bundleSize: current }
   const data = { op, fees, bundleSize: current }
   // The operation that comes next has other bytes and meets another price of data: the figure is enough for both.
