@@ -276,13 +276,17 @@ async function requirePreVerificationGas(
   const alone = { current: 1, fewest: 1, most: 1 }
   const { current, fewest } = goesAlone ? alone : await sizes.of(entryPoint.address)
   const pays = (bundleSize: number) => op.preVerificationGas >= requiredBy(bundleSize)
-  const fewestUpTo = (bundleSize: number): number =>
-    bundleSize > fewest && pays(bundleSize - 1) ? fewestUpTo(bundleSize - 1) : bundleSize
+  /** Between two sizes, of which it pays for the larger one. */
+  const fewestOf = (least: number, most: number): number => {
+    if (least >= most) return most
+    const middle = Math.floor((least + most) / 2)
+    return pays(middle) ? fewestOf(least, middle) : fewestOf(middle + 1, most)
+  }
   const required = requiredBy(current)
-  if (op.preVerificationGas >= required) return fewestUpTo(current)
+  if (op.preVerificationGas >= required) return fewestOf(fewest, current)
   // Another process may have published another size a moment ago.
   const { most } = goesAlone ? alone : await sizes.newest(entryPoint.address)
-  if (most > current && pays(most)) return fewestUpTo(most)
+  if (most > current && pays(most)) return fewestOf(fewest, most)
   const share = { ...facts, bundleSize: current }
   const data = { op, fees, bundleSize: current }
   // The operation that comes next has other bytes and meets another price of data: the figure is enough for both.
