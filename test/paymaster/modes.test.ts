@@ -113,6 +113,20 @@ describe('mode native', () => {
     await chain().settle()
   })
 
+  test('admits what another app was asked to pay for as well', async () => {
+    const other = await createApp(chain().database)
+    for (const app of [appId, other]) await credited('native', parseEther('1'), app)
+    const draft = await newDraft()
+    const { operation } = await ask(draft)
+    expect((await ask(draft, other)).operation).toEqual(operation)
+    const hash = await admit(operation)
+    await chain().settle()
+    const { actualGasUsed, receipt } = await chain().receipt(hash)
+    const cost = actualGasUsed * receipt.effectiveGasPrice
+    expect((await reserved()).balance).toBe(parseEther('1') - cost)
+    expect((await reserved(other)).balance).toBe(parseEther('1'))
+  })
+
   test('tells its clients to offer nothing, unless they know better', async () => {
     const draft = await newDraft()
     const { standard } = await chain().services.fees(appId)

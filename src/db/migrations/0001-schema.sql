@@ -288,7 +288,8 @@ create table grants (
   max_priority_fee_per_gas numeric(78, 0) not null,
   valid_until bigint not null,
   created_at timestamptz not null default now(),
-  primary key (chain_id, user_op_hash)
+  -- several apps may be asked to pay for one operation; each may send it
+  primary key (chain_id, user_op_hash, app_id)
 );
 
 create table policies (

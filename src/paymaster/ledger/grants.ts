@@ -14,10 +14,12 @@ export type Grant = {
   readonly validUntil: number
 }
 
-/** Stores grants; a later grant for the same operation replaces an earlier one. */
+/** Stores grants; a later grant of an app for the same operation replaces its earlier one. */
 export async function putGrants(trx: Transaction, grants: readonly Grant[]): Promise<void> {
   // One statement must not change a row twice.
-  const latest = new Map(grants.map((grant) => [`${grant.chainId} ${grant.userOpHash}`, grant]))
+  const latest = new Map(
+    grants.map((grant) => [`${grant.chainId} ${grant.userOpHash} ${grant.appId}`, grant]),
+  )
   if (latest.size === 0) return
   const rows = [...latest.values()]
   await sql`insert into grants (chain_id, user_op_hash, app_id, max_fee_per_gas,
@@ -29,7 +31,7 @@ export async function putGrants(trx: Transaction, grants: readonly Grant[]): Pro
       ${rows.map(({ maxFeePerGas }) => maxFeePerGas)}::numeric[],
       ${rows.map(({ maxPriorityFeePerGas }) => maxPriorityFeePerGas)}::numeric[],
       ${rows.map(({ validUntil }) => BigInt(validUntil))}::bigint[])
-    on conflict (chain_id, user_op_hash) do update set app_id = excluded.app_id,
+    on conflict (chain_id, user_op_hash, app_id) do update set
       max_fee_per_gas = excluded.max_fee_per_gas,
       max_priority_fee_per_gas = excluded.max_priority_fee_per_gas,
       valid_until = excluded.valid_until`.execute(trx)
@@ -61,7 +63,7 @@ export async function findGrant(
   )
 }
 
-/** The maximum fee (wei per gas) of each of these operations that has a grant. */
+/** The maximum fee (wei per gas) of each of these operations that has a grant, the highest of several apps. */
 export async function grantedFees(
   db: Database,
   chainId: number,
@@ -70,9 +72,11 @@ export async function grantedFees(
   if (hashes.length === 0) return new Map()
   const rows = await db
     .selectFrom('grants')
-    .select(['user_op_hash', 'max_fee_per_gas'])
+    .select('user_op_hash')
+    .select(({ fn }) => fn.max('max_fee_per_gas').as('max_fee_per_gas'))
     .where('chain_id', '=', BigInt(chainId))
     .where(sql<boolean>`user_op_hash = any(${hashes}::text[])`)
+    .groupBy('user_op_hash')
     .execute()
   return new Map(rows.map((row) => [row.user_op_hash, row.max_fee_per_gas]))
 }

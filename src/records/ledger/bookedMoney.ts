@@ -104,7 +104,9 @@ export function readBookedMoney(db: Database, chainId: number): Promise<BookedMo
       const reservations = await sql<BookedReservation>`
         select r.id, r.entry_point as "entryPoint", r.paymaster as tank, r.user_op_hash as "userOpHash",
           r.block_number as "blockNumber", r.actual_cost as cost, r.rebate, c.charged, c.fund as "fundId",
-          b.transaction_hash as "transactionHash", g.max_fee_per_gas as granted
+          b.transaction_hash as "transactionHash",
+          (select max(g.max_fee_per_gas) from grants g
+            where (g.chain_id, g.user_op_hash) = (r.chain_id, r.user_op_hash)) as granted
         from reservations r
           left join (
             select c.reservation_id, max(f.id::text) as fund, max(c.settled) filter
@@ -116,7 +118,6 @@ export function readBookedMoney(db: Database, chainId: number): Promise<BookedMo
           left join inclusions i on (i.chain_id, i.user_op_hash) = (r.chain_id, r.user_op_hash)
           left join bundles b on b.chain_id = r.chain_id and b.transaction_hash = i.transaction_hash
             and b.kind = 'operations'
-          left join grants g on (g.chain_id, g.user_op_hash) = (r.chain_id, r.user_op_hash)
         where r.chain_id = ${chain} and r.state in ('included', 'settled')`.execute(trx)
       const payments = await sql<BookedPayment>`
         select tank, user_op_hash as "userOpHash", token, charged, cost, block_number as "blockNumber"
