@@ -116,6 +116,16 @@ describe.each(VERSIONS)('EntryPoint v%s', (version: Version) => {
     expect(await world().stored(hash)).toMatchObject({ state: 'dropped', reasonCode: 'AA33' })
   })
 
+  test('a context larger than those of a whole bundle may be keeps no other operation back', async () => {
+    const chain = bundling().at(version)
+    const paymaster = await placePaymaster(bundling, 0, 65_537)
+    const large = operationOf(await placeEntity(chain, ++entities), paymaster)
+    const hashes = [await admitCheapest(bundling, { ...large, callData: '0xffffffff' })]
+    hashes.push(await admitCheapest(bundling, operationOf(await placeEntity(chain, ++entities))))
+    await bundling().settle()
+    for (const hash of hashes) expect(await bundling().stateOf(hash)).toBe('included')
+  })
+
   const setPadding = (paymaster: Address, padding: number) => {
     const abi = parseAbi(['function set(uint256, uint256, uint256, bool)'])
     const args = [0n, 0n, BigInt(padding), false] as const

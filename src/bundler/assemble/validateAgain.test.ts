@@ -65,3 +65,13 @@ test('LIM-050: contexts of 65,536 bytes go together, what is too much waits', ()
   expect(withoutConflicts([most!, little!])).toEqual([most, little])
   expect(withoutConflicts([most!, tooMuch!, little!])).toEqual([most, little])
 })
+
+test('a context that is too large for any bundle goes alone', () => {
+  const [alone, other] = [65_537, 1].map((contextSize, sender) => ({
+    ...using(sender + 1, {}),
+    contextSize,
+  }))
+  expect(withoutConflicts([alone!])).toEqual([alone])
+  expect(withoutConflicts([alone!, other!])).toEqual([alone])
+  expect(withoutConflicts([other!, alone!])).toEqual([other])
+})

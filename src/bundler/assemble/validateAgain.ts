@@ -256,8 +256,9 @@ export function withoutConflicts<C extends ConflictCandidate>(candidates: readon
   const touched = new SlotSet()
   const written = new SlotSet()
   let contexts = 0
-  return separate.filter(({ accessed, contextSize = 0 }) => {
-    if (contexts + contextSize > MAX_BUNDLE_CONTEXTS) return false
+  return separate.filter(({ accessed, contextSize = 0 }, place) => {
+    // The first goes whatever its size: without rules no context is too large, and one that never goes would stop all.
+    if (place > 0 && contexts + contextSize > MAX_BUNDLE_CONTEXTS) return false
     if (accessed !== undefined) {
       const { reads, writes } = accessed
       if (touched.overlaps(writes) || written.overlaps(writes) || written.overlaps(reads))
