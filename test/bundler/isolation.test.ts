@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { type Hex, numberToHex, parseEther } from 'viem'
 import { describe, expect, test } from 'vitest'
+import { SignerUnavailableError } from '../../src/base/errors/processErrors.js'
 import type { BundlingContext } from '../../src/bundler/bundlingContext.js'
 import { followChain } from '../../src/bundler/send/followChain.js'
 import { sendBundles } from '../../src/bundler/send/sendBundles.js'
@@ -57,6 +58,33 @@ describe('trouble with one operation, executor or node', () => {
     const hash = status?.transactionHash as Hex
     const receipt = await chain().anvil.client.getTransactionReceipt({ hash })
     expect(receipt.status).toBe('reverted')
+  })
+
+  test('an executor whose key cannot sign does not keep the others from sending', async () => {
+    const [first, second] = chain().executors
+    const senders = [await chain().createAccount(), await chain().createAccount()]
+    const admitNext = () => chain().admit(chain().operation(senders.pop()!))
+    await chain().setAutomine(false)
+    const hashes = [await admitNext()]
+    await chain().round()
+    hashes.push(await admitNext())
+    const denied = () => Promise.reject(new SignerUnavailableError(first!.address, 'denied'))
+    const context = {
+      ...chain().context,
+      signers: [{ ...first!, signTransaction: denied }, second!],
+      // The bundle of the first is stuck at once: its fees are to be raised.
+      definition: { ...chain().definition, resubmitAfter: 1 },
+    }
+    const followed = await followChain(context, await chain().heads.refresh())
+    await sendBundles(context, followed!, { turn: 0, freshHead: true })
+    const open = await chain().openBundles()
+    expect(new Set(open.map(({ executor }) => executor))).toEqual(
+      new Set([first!.address, second!.address]),
+    )
+    await chain().setAutomine(true)
+    await chain().anvil.request('evm_mine', [])
+    await chain().settle()
+    expect(await states(hashes)).toEqual(['included', 'included'])
   })
 
   test('an executor without money does not keep the others from sending', async () => {

@@ -2,9 +2,13 @@ import { sql } from 'kysely'
 import { numberToHex, parseEther } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { SignerUnavailableError } from '../../src/base/errors/processErrors.js'
 import { executorStatus } from '../../src/bundler/executorStatus.js'
-import { storeBundle } from '../../src/bundler/outbox/outbox.js'
+import { abandonBundle, storeBundle } from '../../src/bundler/outbox/outbox.js'
 import { signAttempt, transferTransaction } from '../../src/bundler/send/attempts.js'
+import { followChain, keepLanes } from '../../src/bundler/send/followChain.js'
+import { sendBundles } from '../../src/bundler/send/sendBundles.js'
+import type { ExecutorSigner } from '../../src/chain/signing/executorTransaction.js'
 import { until } from '../support/until.js'
 import { executorKeys } from '../support/world/openWorld.js'
 import { useFreshWorld } from '../support/world.js'
@@ -60,6 +64,35 @@ describe('a treasury', () => {
     expect(await open()).toEqual([])
     expect(await chain().anvil.client.getTransactionCount({ address: treasury })).toBe(2)
     await chain().setAutomine(true)
+  })
+
+  test('goes on for one executor while the key of another cannot fill a missing nonce', async () => {
+    const [first, second] = chain().executors
+    const senders = [await chain().createAccount(), await chain().createAccount()]
+    await chain().setAutomine(false)
+    const followBy = async (signers: readonly ExecutorSigner[], sends: boolean) => {
+      const context = { ...chain().context, signers }
+      const followed = await followChain(context, await chain().heads.refresh())
+      if (sends) await sendBundles(context, followed!, { turn: 0, freshHead: true })
+      else await keepLanes(context, followed!)
+    }
+    for (const sender of senders) {
+      await chain().admit(chain().operation(sender))
+      await followBy([first!], true)
+    }
+    const [lost] = await open()
+    await abandonBundle(chain().database, lost!.id)
+    await chain().anvil.request('anvil_dropTransaction', [lost!.attempts[0].hash])
+    await setBalance(second!.address, '0.2')
+    const denied = () => Promise.reject(new SignerUnavailableError(first!.address, 'denied'))
+    await followBy([{ ...first!, signTransaction: denied }, second!], false)
+    expect((await open()).map(({ kind }) => kind).sort()).toEqual(['operations', 'refill'])
+    await chain().setAutomine(true)
+    await newHead()
+    await until(async () => {
+      await chain().round()
+      return (await open()).length === 0
+    })
   })
 
   test('sends a refill once that was signed and not sent before a crash', async () => {

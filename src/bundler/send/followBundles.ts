@@ -1,9 +1,11 @@
 import type { Address, Hex } from 'viem'
 import { parseTransaction } from 'viem/utils'
+import { SignerUnavailableError } from '../../base/errors/processErrors.js'
 import { faultPoint } from '../../base/faults.js'
 import { type BroadcastResult, broadcast } from '../../chain/broadcast.js'
 import { type ComingBlock, comingBlock } from '../../chain/comingBlock.js'
 import type { Head } from '../../chain/head.js'
+import { NodeRpcError } from '../../chain/nodeErrors.js'
 import type { ExecutorTransaction } from '../../chain/signing/executorTransaction.js'
 import type { Fees } from '../../erc4337/fees.js'
 import { type DataCost, dataCostOfRaw, dataSteps } from '../../gas/dataGas.js'
@@ -99,7 +101,7 @@ export async function followBundles(context: BundlingContext, view: ChainView): 
   let hasChanged = false
   for (const { address: executor, mined } of states.values()) {
     const lane = { executor, mined, open: open.filter((bundle) => bundle.executor === executor) }
-    const { allTaken, isChanged } = await followLane(context, lane, at)
+    const { allTaken, isChanged } = await tryFollowLane(context, lane, at)
     if (!allTaken) blocked.add(executor)
     if (isChanged) hasChanged = true
   }
@@ -117,6 +119,29 @@ type Following = {
   readonly wait: Followed['wait']
   readonly soon: ComingBlock
   readonly knownToNode: ReadonlySet<Hex>
+}
+
+const NOT_FOLLOWED = 'the bundles of an executor cannot be replaced'
+
+/**
+ * The same as `followLane`. An executor whose key cannot sign, or for which the node refuses a request, sends nothing until
+ * the next head, and keeps no other back.
+ */
+async function tryFollowLane(
+  context: BundlingContext,
+  lane: Lane,
+  at: Following,
+): ReturnType<typeof followLane> {
+  const { executor } = lane
+  try {
+    const followed = await followLane(context, lane, at)
+    context.problems.end(executor, NOT_FOLLOWED)
+    return followed
+  } catch (error) {
+    if (!(error instanceof NodeRpcError || error instanceof SignerUnavailableError)) throw error
+    context.problems.error(executor, NOT_FOLLOWED, { executor, reason: error.message })
+    return { allTaken: false, isChanged: true }
+  }
 }
 
 /** Carries out the plan of a lane. Returns whether the node has taken all its transactions, and whether a bundle was touched. */

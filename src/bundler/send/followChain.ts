@@ -1,7 +1,9 @@
 import type { Address } from 'viem'
+import { SignerUnavailableError } from '../../base/errors/processErrors.js'
 import { createStateLog } from '../../base/stateLog.js'
 import { bundlingHorizon } from '../../chain/comingBlock.js'
 import type { Head } from '../../chain/head.js'
+import { NodeRpcError } from '../../chain/nodeErrors.js'
 import { dropExpired } from '../../mempool/pool/operations.js'
 import { decayReputations } from '../../mempool/pool/reputations.js'
 import type { BundlingContext } from '../bundlingContext.js'
@@ -58,6 +60,8 @@ export async function keepLanes(context: BundlingContext, followed: Followed): P
   if (followed.due.owesSurplus) await returnSurpluses(context, followed)
 }
 
+const NOT_FILLED = 'a missing nonce cannot be filled'
+
 /**
  * Fills missing nonces (their bundles were refused, or lost with a reorg) with transactions that do
  * nothing: bundles with higher nonces could not be mined before. New bundles take missing nonces first,
@@ -65,7 +69,7 @@ export async function keepLanes(context: BundlingContext, followed: Followed): P
  * behind them.
  */
 async function fillGaps(context: BundlingContext, followed: Followed): Promise<void> {
-  const { definition, signers, treasury, logger } = context
+  const { definition, signers, treasury, logger, problems } = context
   const { maxBundlesPerExecutor } = definition
   const { head, states } = followed
   const bundles = await lanesOf(context, followed)
@@ -76,12 +80,18 @@ async function fillGaps(context: BundlingContext, followed: Followed): Promise<v
     const open = bundles.filter(({ executor }) => executor === address)
     const missing = missingNonces({ executor: address, mined: state.mined, open })
     if (missing.length > maxBundlesPerExecutor) continue
-    for (const nonce of missing) {
-      const { fast } = await executorFees(context, head)
-      const transfer = { to: address, value: 0n, nonce, fees: fast }
-      followed.lanes.bundles = undefined
-      const filler = await sendTransfer(context, signer, 'filler', transfer)
-      logger.warn({ bundleId: filler.id, executor: address, nonce }, 'missing nonce filled')
+    try {
+      for (const nonce of missing) {
+        const { fast } = await executorFees(context, head)
+        const transfer = { to: address, value: 0n, nonce, fees: fast }
+        followed.lanes.bundles = undefined
+        const filler = await sendTransfer(context, signer, 'filler', transfer)
+        logger.warn({ bundleId: filler.id, executor: address, nonce }, 'missing nonce filled')
+      }
+      problems.end(address, NOT_FILLED)
+    } catch (error) {
+      if (!(error instanceof NodeRpcError || error instanceof SignerUnavailableError)) throw error
+      problems.error(address, NOT_FILLED, { executor: address, reason: error.message })
     }
   }
 }
