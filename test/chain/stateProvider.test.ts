@@ -4,6 +4,7 @@ import { CannotSimulateError } from '../../src/base/errors/simulationErrors.js'
 import { NodeUnavailableError } from '../../src/chain/nodeErrors.js'
 import type { Operation } from '../../src/erc4337/operation.js'
 import type { ValidationResult } from '../../src/simulation/engine.js'
+import { startHttpNode } from '../support/chain/httpNode.js'
 import { startPlainNode } from '../support/chain/plainNode.js'
 import { openEngine, type TestEngine } from '../support/world/ground.js'
 import { useVersionChain } from '../support/world.js'
@@ -144,6 +145,51 @@ describe('the block', () => {
     })
     await chain().tester.mine({ blocks: 3 })
     await engine.heads.refresh()
+    expect(await engine.validate(chain().entryPoint, op)).toMatchObject({ ok: true })
+  })
+
+  test('whose reorg comes while its state is read leaves no code behind either', async () => {
+    let hold: (() => Promise<void>) | undefined
+    const node = await startHttpNode(async (body, response) => {
+      const headers = { 'content-type': 'application/json' }
+      const answer = await fetch(chain().anvil.url, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(body),
+      })
+      const text = await answer.text()
+      if (JSON.stringify(body).includes('eth_call')) await hold?.()
+      response.end(text)
+    })
+    open.push(() => node.stop())
+    const engine = await freshEngine(node.url)
+    // All code is known, so that the state comes in one answer.
+    for (const kind of ['deployed', 'counterfactual', 'deployed'] as const) {
+      const known = await sponsored(kind)
+      await nextBlock(engine)
+      await engine.validate(chain().entryPoint, known)
+    }
+    const op = await sponsored('counterfactual')
+    let release = () => {}
+    let validating: Promise<ValidationResult> | undefined
+    await chain().undone(async () => {
+      await chain().handleOps([op])
+      await engine.heads.refresh()
+      await new Promise<void>((isHeld) => {
+        hold = () => {
+          hold = undefined
+          isHeld()
+          return new Promise((resolve) => {
+            release = resolve
+          })
+        }
+        validating = engine.validate(chain().entryPoint, op)
+      })
+    })
+    await chain().tester.mine({ blocks: 3 })
+    await engine.heads.refresh()
+    release()
+    await validating
     expect(await engine.validate(chain().entryPoint, op)).toMatchObject({ ok: true })
   })
 

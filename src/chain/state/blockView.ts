@@ -31,6 +31,8 @@ const MANY = 8
 export class BlockView implements State {
   readonly head: Head
   readonly #context: Context
+  /** That of the memory of code when the block was the chain's. */
+  readonly #era: number
   readonly #accounts = new Map<Address, AccountState>()
   readonly #slots = new Map<string, bigint>()
   readonly #blockHashes = new Map<bigint, Hex>()
@@ -48,6 +50,7 @@ export class BlockView implements State {
   constructor(head: Head, context: Context) {
     this.head = head
     this.#context = context
+    this.#era = context.codes.era
     this.#blockHashes.set(head.number - 1n, head.parentHash)
   }
 
@@ -137,7 +140,7 @@ export class BlockView implements State {
       const bytes =
         code === undefined
           ? memory.atBlock(address, this.head.number)
-          : memory.take(address, code, this.head.number, fork)
+          : memory.take(address, code, this.head.number, fork, this.#era)
       const nonce = this.#accounts.get(address)?.nonce
       if (bytes !== undefined) this.#accounts.set(address, { nonce, balance, code: bytes })
     }

@@ -35,6 +35,16 @@ describe('code', () => {
     expect(memory.at(first)).toBeDefined()
     expect(memory.at(second)).toBeUndefined()
   })
+
+  test('that comes after the reorg that took its block is not remembered', () => {
+    const memory = new CodeMemory()
+    const { era } = memory
+    memory.forget(11n)
+    expect(memory.take(first, fromHex('0x6001'), 11n, 'cancun', era)).toHaveLength(2)
+    expect(memory.at(first)).toBeUndefined()
+    memory.take(first, fromHex('0x6001'), 11n, 'cancun', memory.era)
+    expect(memory.at(first)).toBeDefined()
+  })
 })
 
 test('of too many entries the one that was not used longest leaves', () => {

@@ -19,6 +19,12 @@ export class CodeMemory {
   readonly #codes = new Lru<Hex, Uint8Array>(MAX_CODES)
   readonly #hashes = new WeakMap<Uint8Array, Hex>()
   readonly #seen = new Lru<Address, Seen>(MAX_ADDRESSES)
+  #era = 0
+
+  /** Another one after each time that code was forgotten. */
+  get era(): number {
+    return this.#era
+  }
 
   /** The code of an account that has been read before and cannot have changed. */
   at(address: Address): Uint8Array | undefined {
@@ -36,10 +42,19 @@ export class CodeMemory {
     return this.#codes.get(hash)
   }
 
-  /** Remembers code that a node gave in block `number`. Returns the one array for this code. */
-  take(address: Address, code: Uint8Array, number: bigint, fork: Fork): Uint8Array {
+  /**
+   * Remembers code that a node gave in block `number`, if that was known to be on the chain in this `era`: an answer may
+   * come after the reorg that took its block. Returns the one array for this code.
+   */
+  take(
+    address: Address,
+    code: Uint8Array,
+    number: bigint,
+    fork: Fork,
+    era: number = this.#era,
+  ): Uint8Array {
     const bytes = this.#intern(code)
-    if (fork !== 'shanghai' && bytes.length > 0 && bytes[0] !== 0xef) {
+    if (era === this.#era && fork !== 'shanghai' && bytes.length > 0 && bytes[0] !== 0xef) {
       this.#seen.set(address, { code: bytes, since: number })
     }
     return bytes
@@ -52,6 +67,7 @@ export class CodeMemory {
 
   /** Forgets the code of accounts that was learnt in block `from` or later. */
   forget(from: bigint): void {
+    this.#era++
     this.#seen.drop(({ since }) => since >= from)
   }
 
