@@ -274,6 +274,10 @@ type StateAttempt<Done> = (known: KnownBlock, reads: readonly Miss[]) => Promise
 const MAX_ROUNDS = 24
 /** Accounts and slots that one execution may ask for. */
 const MAX_READS = 4_000
+/** Accounts of a round; it goes on with the others in the next one. */
+const MAX_ACCOUNTS = 128
+/** Bytes of code that one execution may ask for, 120 of the largest contracts: to decode and hash them holds up all others. */
+const MAX_CODE = 3_000_000
 
 /**
  * Repeats `attempt` until no state that it needs is missing; `reads` has been read. Resolves also to whether state
@@ -287,14 +291,24 @@ async function untilKnown<Done extends { readonly kind: 'done' }>(
 ): Promise<{ readonly result: Done; readonly missed: boolean; readonly hasRead: boolean }> {
   let hasRead = false
   let missed = 0
+  let code = 0
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const end = await attempt(known, reads)
     if (end.kind !== 'missing') return { result: requireDone(end), missed: missed > 0, hasRead }
-    missed += end.misses.length
-    if (missed > MAX_READS) throw new CannotSimulateError('it touches too much state')
-    hasRead = (await fetch(end.misses)) || hasRead
+    const misses = withFewAccounts(end.misses)
+    missed += misses.length
+    if (missed > MAX_READS || code > MAX_CODE)
+      throw new CannotSimulateError('it touches too much state')
+    hasRead = (await fetch(misses)) || hasRead
+    for (const miss of misses)
+      if (miss.kind === 'account') code += known.account(miss.address)?.code.length ?? 0
   }
   throw new CannotSimulateError(`its state is not known after ${MAX_ROUNDS} rounds of reading`)
+}
+
+function withFewAccounts(misses: readonly Miss[]): readonly Miss[] {
+  let accounts = 0
+  return misses.filter(({ kind }) => kind !== 'account' || ++accounts <= MAX_ACCOUNTS)
 }
 
 function requireDone<Done extends { readonly kind: 'done' }>(

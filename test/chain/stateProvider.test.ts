@@ -1,4 +1,4 @@
-import { type Address, parseEther } from 'viem'
+import { type Address, concatHex, type Hex, numberToHex, parseEther } from 'viem'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { CannotSimulateError } from '../../src/base/errors/simulationErrors.js'
 import { NodeUnavailableError } from '../../src/chain/nodeErrors.js'
@@ -232,6 +232,47 @@ describe('what cannot be run', () => {
     const engine = await freshEngine()
     const executed = engine.execute(chain().entryPoint, await chain().sign(op, seed))
     await expect(executed).rejects.toBeInstanceOf(CannotSimulateError)
+  })
+
+  const FIRST = 0x7000000000000000000000000000000000000000n
+  const READER = '0x00000000000000000000000000000000000c0de1'
+  const setCode = (address: Address, code: Hex) =>
+    chain().tester.request({ method: 'anvil_setCode', params: [address, code] } as never)
+
+  /** Executes a call that asks for the size of the code of so many accounts from FIRST on. */
+  async function readSizes(engine: TestEngine, accounts: number) {
+    const [size, first] = [numberToHex(accounts, { size: 2 }), numberToHex(FIRST, { size: 20 })]
+    const code = concatHex(['0x61', size, '0x5b8073', first, '0x013b50600190038060035700'])
+    await setCode(READER, code)
+    const seed = `provided ${count++}`
+    const drafted = await chain().draft('deployed', seed, { to: READER, data: '0x' })
+    const fees = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n }
+    const op = { ...drafted, ...fees, callGasLimit: 10_000_000n }
+    await chain().fund(op.sender, parseEther('1'))
+    await nextBlock(engine)
+    return engine.execute(chain().entryPoint, await chain().sign(op, seed))
+  }
+
+  test('is said as such: megabytes of code, of which little is read', async () => {
+    const codes = 400
+    for (let i = 1; i <= codes; i++)
+      await setCode(
+        numberToHex(FIRST + BigInt(i), { size: 20 }),
+        concatHex(['0x00', numberToHex(i, { size: 4 }), `0x${'5b'.repeat(24_000)}`]),
+      )
+    const asked: string[] = []
+    const node = await startPlainNode(chain().anvil.url, async (methods) => {
+      asked.push(...methods)
+    })
+    open.push(() => node.stop())
+    const engine = await freshEngine(node.url)
+    await expect(readSizes(engine, codes)).rejects.toBeInstanceOf(CannotSimulateError)
+    expect(asked.filter((method) => method === 'eth_getCode').length).toBeLessThan(codes)
+  })
+
+  test('is no execution that touches hundreds of accounts without code', async () => {
+    for (let i = 1; i <= 400; i++) await setCode(numberToHex(FIRST + BigInt(i), { size: 20 }), '0x')
+    expect(await readSizes(await freshEngine(), 400)).toMatchObject({ ok: true, success: true })
   })
 
   test('is trouble of the node when it has no state', async () => {
