@@ -61,7 +61,8 @@ function readerOf(change: (call: NodeCall) => NodeCall = (call) => call): ReadSt
   }, codes)
   return async (...args) => {
     const answers = await read(...args)
-    for (const [address, code] of answers.codes) codes.take(address, code, head.number, 'cancun')
+    for (const [address, code] of answers.codes)
+      codes.take(address, code, head.number, 'cancun', codes.era)
     return answers
   }
 }

@@ -1,11 +1,9 @@
 import type { Address, Hex } from 'viem'
 import { parseTransaction } from 'viem/utils'
-import { SignerUnavailableError } from '../../base/errors/processErrors.js'
 import { faultPoint } from '../../base/faults.js'
 import { type BroadcastResult, broadcast } from '../../chain/broadcast.js'
 import { type ComingBlock, comingBlock } from '../../chain/comingBlock.js'
 import type { Head } from '../../chain/head.js'
-import { NodeRpcError } from '../../chain/nodeErrors.js'
 import type { ExecutorTransaction } from '../../chain/signing/executorTransaction.js'
 import type { Fees } from '../../erc4337/fees.js'
 import { type DataCost, dataCostOfRaw, dataSteps } from '../../gas/dataGas.js'
@@ -36,6 +34,7 @@ import {
 import { signAttempt, transferTransaction } from './attempts.js'
 import { bundleFailure, followRelayed, keptUntil, sendingConditions } from './followRelayed.js'
 import { type Lane, newestAttempt, planLane } from './lanes.js'
+import { noteTrouble } from './noteTrouble.js'
 
 /** Our accounts and bundles, as the chain has them at one head. */
 export type ChainView = OpenView & {
@@ -138,8 +137,7 @@ async function tryFollowLane(
     context.problems.end(executor, NOT_FOLLOWED)
     return followed
   } catch (error) {
-    if (!(error instanceof NodeRpcError || error instanceof SignerUnavailableError)) throw error
-    context.problems.error(executor, NOT_FOLLOWED, { executor, reason: error.message })
+    noteTrouble(context, NOT_FOLLOWED, { executor }, error)
     return { allTaken: false, isChanged: true }
   }
 }

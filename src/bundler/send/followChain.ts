@@ -1,9 +1,7 @@
 import type { Address } from 'viem'
-import { SignerUnavailableError } from '../../base/errors/processErrors.js'
 import { createStateLog } from '../../base/stateLog.js'
 import { bundlingHorizon } from '../../chain/comingBlock.js'
 import type { Head } from '../../chain/head.js'
-import { NodeRpcError } from '../../chain/nodeErrors.js'
 import { dropExpired } from '../../mempool/pool/operations.js'
 import { decayReputations } from '../../mempool/pool/reputations.js'
 import type { BundlingContext } from '../bundlingContext.js'
@@ -20,6 +18,7 @@ import {
 import { missingNonces } from './lanes.js'
 import { refillExecutors, sendTransfer } from './refillExecutors.js'
 import { returnSurpluses } from './returnSurpluses.js'
+import { noteTrouble } from './noteTrouble.js'
 
 /**
  * Brings operations up to date with the chain at `head`, and sends nothing: so it may run while others send.
@@ -90,8 +89,7 @@ async function fillGaps(context: BundlingContext, followed: Followed): Promise<v
       }
       problems.end(address, NOT_FILLED)
     } catch (error) {
-      if (!(error instanceof NodeRpcError || error instanceof SignerUnavailableError)) throw error
-      problems.error(address, NOT_FILLED, { executor: address, reason: error.message })
+      noteTrouble(context, NOT_FILLED, { executor: address }, error)
     }
   }
 }

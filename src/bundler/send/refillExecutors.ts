@@ -1,9 +1,7 @@
 import type { Address, Hex } from 'viem'
 import { parseTransaction } from 'viem/utils'
 import { compareBigints, smallest } from '../../base/bigints.js'
-import { SignerUnavailableError } from '../../base/errors/processErrors.js'
 import { faultPoint } from '../../base/faults.js'
-import { NodeRpcError } from '../../chain/nodeErrors.js'
 import type { ExecutorSigner } from '../../chain/signing/executorTransaction.js'
 import type { Fees } from '../../erc4337/fees.js'
 import { fromHex } from '../../evm/index.js'
@@ -16,6 +14,7 @@ import { storeBundle } from '../outbox/outbox.js'
 import { signAttempt, transferTransaction } from './attempts.js'
 import { type Followed, lanesOf, send } from './followBundles.js'
 import { committedCost, nextNonce } from './lanes.js'
+import { noteTrouble } from './noteTrouble.js'
 
 /** Gas of a plain transfer, with a margin for chains that charge for its data. */
 const TRANSFER_GAS = 50_000n
@@ -72,8 +71,7 @@ export async function refillExecutors(context: BundlingContext, followed: Follow
       problems.end(to, NOT_REFILLED)
       logger.info({ bundleId: refill.id, executor: to, value, nonce }, 'executor is being refilled')
     } catch (error) {
-      if (!(error instanceof NodeRpcError || error instanceof SignerUnavailableError)) throw error
-      problems.error(to, NOT_REFILLED, { executor: to, reason: error.message })
+      noteTrouble(context, NOT_REFILLED, { executor: to }, error)
       return
     }
   }

@@ -1,6 +1,4 @@
 import { compareBigints } from '../../base/bigints.js'
-import { SignerUnavailableError } from '../../base/errors/processErrors.js'
-import { NodeRpcError } from '../../chain/nodeErrors.js'
 import { dataPriceAt } from '../../gas/dataPrice.js'
 import { depositTo } from '../../paymaster/entryPointDeposit.js'
 import type { BundlingContext } from '../bundlingContext.js'
@@ -9,6 +7,7 @@ import { mostOwed } from '../outbox/surpluses.js'
 import { type Followed, lanesOf } from './followBundles.js'
 import { committedCost, nextNonce } from './lanes.js'
 import { sendTransfer, transferCost } from './refillExecutors.js'
+import { noteTrouble } from './noteTrouble.js'
 
 /** Gas of a deposit to a tank, with a margin for chains that charge for its data. */
 const DEPOSIT_GAS = 80_000n
@@ -60,7 +59,6 @@ export async function returnSurpluses(context: BundlingContext, followed: Follow
     metrics.count('purser_surplus_returned_wei_total', {}, Number(value))
     logger.info({ bundleId: id, tank, value, bundles: names.length }, 'a surplus is being returned')
   } catch (error) {
-    if (!(error instanceof NodeRpcError || error instanceof SignerUnavailableError)) throw error
-    problems.error(tank, NOT_RETURNED, { tank, reason: error.message })
+    noteTrouble(context, NOT_RETURNED, { tank }, error)
   }
 }

@@ -1,9 +1,7 @@
 import type { Hex } from 'viem'
-import { SignerUnavailableError } from '../../base/errors/processErrors.js'
 import { faultPoint } from '../../base/faults.js'
 import type { ChainDefinition } from '../../chain/definition/chainDefinition.js'
 import type { Head } from '../../chain/head.js'
-import { NodeRpcError } from '../../chain/nodeErrors.js'
 import type { ExecutorSigner } from '../../chain/signing/executorTransaction.js'
 import type { EntryPoint } from '../../erc4337/entryPoint.js'
 import { forgetPooled, pooledEntryPoints } from '../../mempool/pool/pooledOperations.js'
@@ -16,6 +14,7 @@ import { storeBundle } from '../outbox/outbox.js'
 import { signAttempt, transactionCost } from './attempts.js'
 import { type Followed, isTaken, lanesOf, send } from './followBundles.js'
 import { committedCost, nextNonce } from './lanes.js'
+import { noteTrouble } from './noteTrouble.js'
 
 /** Bundles of an executor that may be open, promised ones included. */
 function mostOpen({ maxBundlesPerExecutor }: ChainDefinition): number {
@@ -155,8 +154,7 @@ async function trySend(
       for (const problem of Object.values(cannot)) context.problems.end(executor, problem)
     return sent
   } catch (error) {
-    if (!(error instanceof NodeRpcError || error instanceof SignerUnavailableError)) throw error
-    context.problems.error(executor, cannot.send, { executor, reason: error.message })
+    noteTrouble(context, cannot.send, { executor }, error)
     return 'stopped'
   }
 }

@@ -9,8 +9,8 @@ const second = '0x0000000000000000000000000000000000000002'
 describe('code', () => {
   test('is one array however many accounts have it, and has one hash', () => {
     const memory = new CodeMemory()
-    const code = memory.take(first, fromHex('0x6001'), 10n, 'cancun')
-    expect(memory.take(second, fromHex('0x6001'), 11n, 'cancun')).toBe(code)
+    const code = memory.take(first, fromHex('0x6001'), 10n, 'cancun', memory.era)
+    expect(memory.take(second, fromHex('0x6001'), 11n, 'cancun', memory.era)).toBe(code)
     expect(memory.at(first)).toBe(code)
     expect(memory.withHash(toHex(keccak(code)))).toBe(code)
     expect(memory.hashOf(code)).toMatch(/^0x[0-9a-f]{64}$/)
@@ -23,14 +23,16 @@ describe('code', () => {
     ['code before Cancun', '0x6001', 'shanghai'],
   ] as const)('is not taken for lasting: %s', (_, code, fork) => {
     const memory = new CodeMemory()
-    expect(memory.take(first, fromHex(code), 10n, fork)).toHaveLength((code.length - 2) / 2)
+    expect(memory.take(first, fromHex(code), 10n, fork, memory.era)).toHaveLength(
+      (code.length - 2) / 2,
+    )
     expect(memory.at(first)).toBeUndefined()
   })
 
   test('that was learnt in blocks that a reorg took is forgotten', () => {
     const memory = new CodeMemory()
-    memory.take(first, fromHex('0x6001'), 10n, 'cancun')
-    memory.take(second, fromHex('0x6002'), 11n, 'cancun')
+    memory.take(first, fromHex('0x6001'), 10n, 'cancun', memory.era)
+    memory.take(second, fromHex('0x6002'), 11n, 'cancun', memory.era)
     memory.forget(11n)
     expect(memory.at(first)).toBeDefined()
     expect(memory.at(second)).toBeUndefined()

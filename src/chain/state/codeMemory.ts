@@ -46,13 +46,7 @@ export class CodeMemory {
    * Remembers code that a node gave in block `number`, if that was known to be on the chain in this `era`: an answer may
    * come after the reorg that took its block. Returns the one array for this code.
    */
-  take(
-    address: Address,
-    code: Uint8Array,
-    number: bigint,
-    fork: Fork,
-    era: number = this.#era,
-  ): Uint8Array {
+  take(address: Address, code: Uint8Array, number: bigint, fork: Fork, era: number): Uint8Array {
     const bytes = this.#intern(code)
     if (era === this.#era && fork !== 'shanghai' && bytes.length > 0 && bytes[0] !== 0xef) {
       this.#seen.set(address, { code: bytes, since: number })
