@@ -218,13 +218,15 @@ export const fundRoutes = [
     role: 'admin',
     body: alertTerms.partial(),
     answer: fund,
-    run: ({ change, app, params: { chainId }, body: { alertWei, alertDays } }) =>
-      change((audit) =>
+    run({ context, change, app, params: { chainId }, body: { alertWei, alertDays } }) {
+      requireChain(context, chainId)
+      return change((audit) =>
         changeFund(audit, app.id, chainId, {
           alertWei: alertWei === undefined ? undefined : BigInt(alertWei),
           alertDays,
         }),
-      ),
+      )
+    },
   }),
   route('PATCH /apps/{appId}/funds/{chainId}/mode', {
     command: 'mode',

@@ -96,7 +96,10 @@ export async function findBundle(
   return { bundle, transactions, hashes: operations.map(({ hash }) => hash) }
 }
 
-/** Reputations at a chain's EntryPoints by address; the cursor is `entryPoint:address`. */
+/** The cursor of a list of reputations: `entryPoint:address` of the last one of a page. */
+export const reputationCursor = /^0x[0-9a-f]{40}:0x[0-9a-f]{40}$/
+
+/** Reputations at a chain's EntryPoints by address. */
 export async function listReputations(
   db: Database,
   chainId: number,

@@ -95,9 +95,9 @@ type OperationFilter = {
 const table = { at: 'received_at', id: 'hash' } as const
 
 /**
- * Operations by the time at which they were received, the newest first; ids may be any text. The cursor is
- * `chainId:hash` of the last one of the page before; one that names none gives an empty page. A page looks
- * at a bounded number of operations: one with few items, or none, may have a `next`.
+ * Operations by the time at which they were received, the newest first; ids may be any text. A cursor that
+ * names no operation gives an empty page. A page looks at a bounded number of operations: one with few items, or none,
+ * may have a `next`.
  */
 export async function listOperations(
   db: Database,
@@ -107,8 +107,7 @@ export async function listOperations(
   const { accountId, appId, policyId } = filter
   const cursor = before === undefined ? undefined : parseCursor(before)
   const isKnown = [accountId, appId, policyId].every((id) => id === undefined || isUuid(id))
-  if (!isKnown || (before !== undefined && cursor === undefined))
-    return { items: [], next: undefined }
+  if (!isKnown) return { items: [], next: undefined }
   const scope = allOf([
     ...(accountId === undefined ? [] : [sql`a.account_id = ${accountId}`]),
     ...(appId === undefined ? [] : [sql`a.id = ${appId}`]),
@@ -154,6 +153,9 @@ export async function listOperations(
 const withInclusion = sql`left join inclusions i
   on i.chain_id = o.chain_id and i.user_op_hash = o.hash`
 
+/** The cursor of a list of operations: `chainId:hash` of the last one of a page. */
+export const operationCursor = /^\d{1,18}:0x[0-9a-f]{64}$/
+
 /** The operation after which a page begins. */
 type Place = { readonly chain_id: bigint; readonly hash: Hex }
 
@@ -161,9 +163,10 @@ function cursorOf({ chain_id, hash }: Place): string {
   return `${chain_id}:${hash}`
 }
 
-function parseCursor(text: string): Place | undefined {
-  const [, chainId = '', hash = ''] = /^(\d{1,18}):(0x[0-9a-f]{64})$/.exec(text) ?? []
-  return hash === '' ? undefined : { chain_id: BigInt(chainId), hash: hash as Hex }
+/** `text` is of the form `operationCursor`. */
+function parseCursor(text: string): Place {
+  const [chainId = '', hash = ''] = text.split(':')
+  return { chain_id: BigInt(chainId), hash: hash as Hex }
 }
 
 function placeOf({ chain_id, hash }: Place) {

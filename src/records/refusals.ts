@@ -34,7 +34,7 @@ export async function listRefusals(
   { limit, before }: PageQuery,
 ): Promise<Page<StoredRefusal>> {
   const { accountId, appId, chainId, method, code, rule, sender, from, until } = filter
-  if (![accountId, appId, before].every((id) => id === undefined || isUuid(id)))
+  if (![accountId, appId].every((id) => id === undefined || isUuid(id)))
     return { items: [], next: undefined }
   const rows = await db
     .selectFrom('refusals')

@@ -1,7 +1,6 @@
 import type { Logger } from 'pino'
 import type { Hex } from 'viem'
 import type { z } from 'zod'
-import { InvalidFieldError } from '../base/errors/restErrors.js'
 import type { Requester } from '../base/requester.js'
 import type { Role } from '../base/vocabulary.js'
 import type { Database } from '../db/database.js'
@@ -208,10 +207,3 @@ export function routesOn<Context>() {
 
 /** Declares a route that works on the database alone. */
 export const route = routesOn<{ readonly database: Database }>()
-
-/** A cursor that is a row's number, as `next` gave it. */
-export function cursorNumber(before: string | undefined): string | undefined {
-  if (before !== undefined && !/^\d{1,18}$/.test(before))
-    throw new InvalidFieldError('before', 'must be the `next` of an earlier answer')
-  return before
-}

@@ -54,11 +54,17 @@ export function paramsOf(path: string): z.ZodObject | undefined {
   return z.object(Object.fromEntries(names.map((param) => [param, params[param] ?? id])))
 }
 
-/** Newest first. `next` of an answer is `before` of the next request. */
-export const pageQuery = z.strictObject({
-  limit: z.coerce.number<number>().int().min(1).max(200).default(50),
-  before: z.string().max(200).optional(),
-})
+/** The query of a list, newest first: `before` is the `next` of an earlier answer, of this form. */
+export function pageQuery(next: RegExp) {
+  return z.strictObject({
+    limit: z.coerce.number<number>().int().min(1).max(200).default(50),
+    before: z.string().max(200).regex(next, 'must be the `next` of an earlier answer').optional(),
+  })
+}
+/** Rows with a UUID. */
+export const pageById = pageQuery(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+/** Rows with a number. */
+export const pageByNumber = pageQuery(/^\d{1,18}$/)
 export function pageOf<Item extends z.ZodType>(item: Item) {
   return z.object({ items: z.array(item), next: z.string().optional() })
 }

@@ -7,14 +7,14 @@ import { camelCased } from '../db/camelCased.js'
 import type { Database } from '../db/database.js'
 import { type Actor, audited } from '../tenants/audit.js'
 import { changeRow, findRow, resource } from '../tenants/resource.js'
-import { cursorNumber, routesOn } from '../tenants/route.js'
+import { routesOn } from '../tenants/route.js'
 import {
   date,
   done,
   id,
   listOf,
   pageOf,
-  pageQuery,
+  pageByNumber,
   signingSecret,
   time,
 } from '../tenants/schemas.js'
@@ -216,7 +216,7 @@ export const subscriptionRoutes = [
     command: 'deliveries',
     summary: 'Deliveries of the last 30 days, newest first',
     role: 'viewer',
-    query: pageQuery,
+    query: pageByNumber,
     answer: pageOf(delivery),
     async run({ context, app, params: { subscriptionId }, query: { limit, before } }) {
       const { database } = context
@@ -225,7 +225,7 @@ export const subscriptionRoutes = [
         id: subscriptionId,
       })
       if (found === undefined) return undefined
-      const page = { limit, before: cursorNumber(before) }
+      const page = { limit, before: before }
       const { items, next } = await listDeliveries(database, subscriptionId, page)
       const encoded = items.map((each) => ({
         ...camelCased(each),

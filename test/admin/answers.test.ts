@@ -190,6 +190,9 @@ describe('every answer is as the OpenAPI document says', () => {
     const fund = await ask('PATCH', '/apps/{appId}/funds/{chainId}', chainIds, alert)
     expect(fund).toMatchObject({ ...alert, chainId: 31_337, mode: 'tank' })
     expect((await ask('GET', '/apps/{appId}/funds', ids)).items).toEqual([fund])
+    const elsewhere = `/apps/${app.id}/funds/5`
+    const unserved = await send('PATCH', elsewhere, { authToken: one().token }, alert)
+    expect(unserved.body.message).toBe('chainId is none of the configured 31337')
     const mode = '/apps/{appId}/funds/{chainId}/mode'
     const native = await ask('PATCH', mode, chainIds, { mode: 'native' }, operatorToken)
     expect(native.mode).toBe('native')

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { Agent } from 'node:http'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
@@ -5,7 +6,7 @@ import { routes } from '../../src/api/admin/routeTable.js'
 import { fillTenant } from '../support/database/fillTenant.js'
 import { type Json, mutated, rawBody } from '../support/http/hostileJson.js'
 import { expectSafeAnswer, sendHostile } from '../support/http/sendHostile.js'
-import { useAdmin } from '../support/http/useAdmin.js'
+import { operatorToken, useAdmin } from '../support/http/useAdmin.js'
 import { randomRuns } from '../support/runs.js'
 
 const seed = Number(process.env.PURSER_TEST_SEED ?? 20_260_102)
@@ -61,6 +62,22 @@ test.each(['/search?q=a%00', '/audit?objectId=%00', '/audit/export?objectId=%00'
     expect(await answer.json()).toMatchObject({ message: expect.stringContaining('U+0000') })
   },
 )
+
+const paged = routes.filter(({ query }) => query !== undefined && 'before' in query.shape)
+
+test.each(paged)('a cursor that no page gave is refused: $path', async ({ path, who }) => {
+  const { appId } = one()
+  const ids: Readonly<Record<string, string>> = { appId, chainId: '31337' }
+  const named = path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? randomUUID())
+  const authToken = who === 'operator' ? operatorToken : one().token
+  for (const before of ['x', '0x00', `31337:${appId}`, randomUUID().replaceAll('-', '_')]) {
+    const answer = await fetch(`${url()}/admin/v1${named}?before=${before}`, {
+      headers: { authToken },
+    })
+    expect(answer.status, before).toBe(400)
+    expect(await answer.json()).toMatchObject({ message: expect.stringContaining('`next`') })
+  }
+})
 
 test(`malformed administration gets safe answers and reaches no other tenant (seed ${seed})`, async () => {
   const ids = await fillTenant(database(), one())

@@ -143,7 +143,7 @@ export async function listDecisions(
   { limit, before }: PageQuery,
 ): Promise<Page<DecisionEntry>> {
   const { accountId, appId, policyId } = filter
-  const ids = [accountId, appId, policyId, before].filter((id) => id !== undefined)
+  const ids = [accountId, appId, policyId].filter((id) => id !== undefined)
   if (!ids.every(isUuid)) return { items: [], next: undefined }
   const scope = allOf([
     ...(accountId === undefined ? [] : [sql`a.account_id = ${accountId}`]),

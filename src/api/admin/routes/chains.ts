@@ -7,9 +7,18 @@ import {
   listBundles,
   listReputations,
   poolSummary,
+  reputationCursor,
 } from '../../../records/chainRecords.js'
-import { cursorNumber } from '../../../tenants/route.js'
-import { address, hash, listOf, pageOf, pageQuery, time, wei } from '../../../tenants/schemas.js'
+import {
+  address,
+  hash,
+  listOf,
+  pageByNumber,
+  pageOf,
+  pageQuery,
+  time,
+  wei,
+} from '../../../tenants/schemas.js'
 import type { AdminContext } from '../../adminContext.js'
 import { route } from '../../adminContext.js'
 import type { ChainServices } from '../../services.js'
@@ -143,10 +152,10 @@ export const chainRoutes = [
   route('GET /chains/{chainId}/bundles', {
     summary: 'The transactions of the executors, newest first',
     who: 'operator',
-    query: pageQuery,
+    query: pageByNumber,
     answer: pageOf(bundle),
     async run({ context, params: { chainId: id }, query: { limit, before } }) {
-      const page = { limit, before: cursorNumber(before) }
+      const page = { limit, before }
       const { items, next } = await listBundles(context.database, id, page)
       return { items: items.map(encodeBundle), next }
     },
@@ -200,7 +209,7 @@ export const chainRoutes = [
   route('GET /chains/{chainId}/reputation', {
     summary: 'Operations seen and included of each entity (ERC-7562), by address',
     who: 'operator',
-    query: pageQuery,
+    query: pageQuery(reputationCursor),
     answer: pageOf(
       z.object({ entryPoint: address, address, opsSeen: z.string(), opsIncluded: z.string() }),
     ),

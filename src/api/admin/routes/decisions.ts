@@ -1,9 +1,7 @@
 import { z } from 'zod'
 import { defined } from '../../../base/defined.js'
 import { explain } from '../../../base/errors/explain.js'
-import { InvalidFieldError } from '../../../base/errors/restErrors.js'
 import { camelCased } from '../../../db/camelCased.js'
-import { isUuid } from '../../../db/uuid.js'
 import {
   type DecisionEntry,
   findDecision,
@@ -23,7 +21,7 @@ import {
   lowerAddress,
   lowerHash,
   pageOf,
-  pageQuery,
+  pageById,
   time,
   wei,
 } from '../../../tenants/schemas.js'
@@ -60,7 +58,7 @@ const webhookCall = z.object({
   startedAt: time,
 })
 
-const decisionQuery = pageQuery.extend({
+const decisionQuery = pageById.extend({
   sponsored: z
     .enum(['true', 'false'])
     .transform((text) => text === 'true')
@@ -98,15 +96,13 @@ function encodeDecision(stored: StoredDecision) {
 
 type Filters = z.output<typeof decisionQuery>
 
-/** A page of decisions, each as `encode` gives it. Throws InvalidFieldError. */
+/** A page of decisions, each as `encode` gives it. */
 async function findPage<Item>(
   { database }: AdminContext,
   { limit, before, ...same }: Filters,
   owner: { readonly appId?: string | undefined; readonly accountId?: string | undefined },
   encode: (entry: DecisionEntry) => Item,
 ) {
-  if (before !== undefined && !isUuid(before))
-    throw new InvalidFieldError('before', 'must be the `next` of an earlier answer')
   const filter = defined({ ...same, ...owner })
   const { items, next } = await listDecisions(database, filter, { limit, before })
   return { items: items.map(encode), next }

@@ -7,8 +7,16 @@ import type { Instance } from '../../../config/instance.js'
 import { camelCased } from '../../../db/camelCased.js'
 import { tableSizes } from '../../../records/startRetention.js'
 import { listAudit, type StoredAudit } from '../../../tenants/audit.js'
-import { type AdminCaller, cursorNumber } from '../../../tenants/route.js'
-import { auditEntry, date, id, listOf, pageOf, pageQuery, time } from '../../../tenants/schemas.js'
+import type { AdminCaller } from '../../../tenants/route.js'
+import {
+  auditEntry,
+  date,
+  id,
+  listOf,
+  pageOf,
+  pageByNumber,
+  time,
+} from '../../../tenants/schemas.js'
 import { route } from '../../adminContext.js'
 
 const level = z.enum(logLevels)
@@ -169,10 +177,10 @@ export const auditRoutes = [
     summary: 'Who changed what, newest first; an account sees its own entries',
     who: 'either',
     role: 'viewer',
-    query: pageQuery.extend(filters.shape),
+    query: pageByNumber.extend(filters.shape),
     answer: pageOf(auditEntry),
     async run({ context, caller, query: { limit, before, ...filter } }) {
-      const page = { limit, before: cursorNumber(before) }
+      const page = { limit, before: before }
       const { database } = context
       const { items, next } = await listAudit(database, caller.accountId, page, filter)
       return { items: items.map((entry) => encodeEntry(entry, caller)), next }

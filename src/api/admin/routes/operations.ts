@@ -19,6 +19,7 @@ import {
   type ListedOperation,
   listedOperation,
   listOperations,
+  operationCursor,
 } from '../../../records/operations.js'
 import { findOperationOwner, findOperationRecord } from '../../../records/operationRecord.js'
 import { timelineOf, troubleOf } from '../../../records/timelineOf.js'
@@ -103,7 +104,7 @@ const timelineEntry = z.discriminatedUnion('kind', [
   }),
 ])
 
-const operationQuery = pageQuery.extend({
+const operationQuery = pageQuery(operationCursor).extend({
   appId: id.optional(),
   chainId: chainId.optional(),
   state: listedOperation.shape.state.optional(),

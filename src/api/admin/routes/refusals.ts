@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { defined } from '../../../base/defined.js'
 import { explain, explainError } from '../../../base/errors/explain.js'
-import { InvalidFieldError, NotFoundError } from '../../../base/errors/restErrors.js'
+import { NotFoundError } from '../../../base/errors/restErrors.js'
 import { camelCased } from '../../../db/camelCased.js'
-import { isUuid } from '../../../db/uuid.js'
 import { findRefusal, listRefusals, type StoredRefusal } from '../../../records/refusals.js'
 import {
   address,
@@ -13,7 +12,7 @@ import {
   id,
   lowerAddress,
   pageOf,
-  pageQuery,
+  pageById,
   time,
 } from '../../../tenants/schemas.js'
 import { route } from '../../adminContext.js'
@@ -35,7 +34,7 @@ const refusal = z.object({
   requestId: z.string(),
 })
 
-const refusalQuery = pageQuery.extend({
+const refusalQuery = pageById.extend({
   appId: id.optional(),
   chainId: chainId.optional(),
   method: z
@@ -71,8 +70,6 @@ export const refusalRoutes = [
     answer: pageOf(refusal),
     async run({ context, caller, query: { limit, before, ...same } }) {
       const filter = defined({ ...same, accountId: caller.accountId })
-      if (before !== undefined && !isUuid(before))
-        throw new InvalidFieldError('before', 'must be the `next` of an earlier answer')
       const { items, next } = await listRefusals(context.database, filter, { limit, before })
       return { items: items.map(encodeRefusal), next }
     },

@@ -11,7 +11,7 @@ import {
   statements,
 } from '../../../records/statements/statements.js'
 import { insertRow, showRow } from '../../../tenants/resource.js'
-import { date, pageOf, pageQuery } from '../../../tenants/schemas.js'
+import { date, pageOf, pageById } from '../../../tenants/schemas.js'
 import type { AdminContext } from '../../adminContext.js'
 import { route } from '../../adminContext.js'
 import { servedChain } from './chains.js'
@@ -52,7 +52,7 @@ export const statementRoutes = [
     summary: 'The signed statements of what apps spent, newest first',
     who: 'either',
     role: 'viewer',
-    query: pageQuery,
+    query: pageById,
     answer: pageOf(statement),
     run: ({ context, caller: { accountId }, query: { limit, before } }) =>
       listStatements(context.database, { accountId, limit, before }),

@@ -2,8 +2,7 @@ import { z } from 'zod'
 import { camelCased } from '../../../db/camelCased.js'
 import { listCallsOfWebhook } from '../../../paymaster/ledger/webhookCalls.js'
 import { listCircuitChanges } from '../../../records/circuits.js'
-import { cursorNumber } from '../../../tenants/route.js'
-import { id, pageOf, pageQuery, time } from '../../../tenants/schemas.js'
+import { id, pageOf, pageByNumber, time } from '../../../tenants/schemas.js'
 import { findWebhook } from '../../../webhooks/manage.js'
 import { route } from '../../adminContext.js'
 
@@ -50,13 +49,13 @@ export const webhookCallRoutes = [
     command: 'calls',
     summary: 'The calls that sponsorships made, newest first',
     role: 'viewer',
-    query: pageQuery,
+    query: pageByNumber,
     answer: pageOf(result.extend({ id: z.string(), decisionId: id })),
     async run({ context, app, params: { webhookId }, query: { limit, before } }) {
       const { database } = context
       const webhook = await findWebhook(database, app.id, webhookId)
       if (webhook === undefined) return undefined
-      const page = { limit, before: cursorNumber(before) }
+      const page = { limit, before: before }
       const { items, next } = await listCallsOfWebhook(database, app.id, webhookId, page)
       return { items: items.map(camelCased), next }
     },
