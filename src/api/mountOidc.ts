@@ -146,7 +146,8 @@ function attemptOf(c: Context<Env>, base: URL, masterKey: Buffer): OidcAttempt |
 }
 
 function backTo(c: Context<Env>, base: URL, problem: Problem | undefined): Response {
-  const page = new URL('console/', base)
+  // The page that shows the problem: any other one sends a visitor without a session there, without the query.
+  const page = new URL(problem === undefined ? 'console/' : 'console/sign-in', base)
   if (problem !== undefined) page.searchParams.set('problem', problem)
   return c.redirect(page.href)
 }

@@ -65,7 +65,7 @@ describe('the cookie of a session', () => {
     const thief = { ...browser, cookie: cookieOf(await signIn(user.email, password)) }
     const owner = { ...browser, cookie: cookieOf(await signIn(user.email, password)) }
     const change = { current: password, password: 'a different horse, with another staple' }
-    expect((await send('POST', '/password', owner, { ...change, current: 'no' })).status).toBe(401)
+    expect((await send('POST', '/password', owner, { ...change, current: 'no' })).status).toBe(400)
     expect((await send('POST', '/password', owner, change)).status).toBe(200)
     expect((await send('GET', '/session', owner)).status).toBe(200)
     expect((await send('GET', '/session', thief)).status).toBe(401)

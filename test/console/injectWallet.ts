@@ -10,8 +10,12 @@ type WalletTransaction = {
   readonly value: Hex
 }
 
-/** A wallet as a test sees it: its account, and whether it declines what it is asked to sign. */
-export type InjectedWallet = { account: PrivateKeyAccount; declines: boolean }
+/** A wallet as a test sees it: its account, whether it declines what it is asked to sign, and when it gives receipts. */
+export type InjectedWallet = {
+  account: PrivateKeyAccount
+  declines: boolean
+  receipts: Promise<unknown>
+}
 
 /**
  * A wallet in the browser that announces itself (EIP-6963) and signs with a real key on a real chain. It keeps the key
@@ -21,10 +25,15 @@ export async function injectWallet(
   page: Page,
   { rpcUrl, key }: { readonly rpcUrl: string; readonly key: Hex },
 ): Promise<InjectedWallet> {
-  const wallet: InjectedWallet = { account: privateKeyToAccount(key), declines: false }
+  const wallet: InjectedWallet = {
+    account: privateKeyToAccount(key),
+    declines: false,
+    receipts: Promise.resolve(),
+  }
   const client = createWalletClient({ chain: foundry, transport: http(rpcUrl) })
   const answer = async ({ method, params = [] }: Call): Promise<unknown> => {
     if (method === 'eth_requestAccounts') return [wallet.account.address]
+    if (method === 'eth_getTransactionReceipt') await wallet.receipts
     if (method !== 'eth_sendTransaction') return client.request({ method, params } as never)
     if (wallet.declines) return { declined: true }
     const { to, data, value } = params[0] as WalletTransaction

@@ -156,6 +156,26 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the owner of an app'),
       await page.getByRole('heading', { name: 'Mint' }).waitFor()
     })
 
+    test('terms that the form cannot show stay JSON, and every valid time is shown', async () => {
+      const json = page.getByLabel('The terms as JSON')
+      const incomplete = page.getByText('The JSON is not complete')
+      await page.getByRole('link', { name: 'JSON' }).click()
+      const before = await json.inputValue()
+      for (const wrong of ['{"budgets":[{"per":"sender"}]}', '{"allowSenders":"0x12"}']) {
+        await json.fill(wrong)
+        await page.getByLabel('Mistakes').locator('li').first().waitFor()
+        await page.getByRole('link', { name: 'Form' }).click()
+        await incomplete.waitFor()
+        await page.getByRole('link', { name: 'JSON' }).click()
+      }
+      await json.fill(JSON.stringify({ ...JSON.parse(before), validUntil: 0xffff_ffff_ffff }))
+      await page.getByRole('link', { name: 'Form' }).click()
+      await page.getByLabel('Until').waitFor()
+      expect(await page.getByLabel('Until').inputValue()).toBe('')
+      await button('Discard').click()
+      await page.getByLabel('Function of call 1').waitFor()
+    })
+
     test('viem is refused, and its refusal leads to the policy that refused', async () => {
       await expect(sendByViem('console-viem-refused')).rejects.toThrow('is not among those')
       await page.goto(url('operations?view=refused'))
@@ -300,6 +320,26 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the owner of an app'),
       await button('Withdraw by Test wallet').click()
       await page.locator('dialog').waitFor({ state: 'detached', timeout: 20_000 })
       expect(await deposit()).toBe(before + ether / 4n)
+
+      let giveReceipts = () => {}
+      wallet.receipts = new Promise<void>((resolve) => {
+        giveReceipts = resolve
+      })
+      await button('Deposit…').click()
+      await page.getByLabel('Amount in ether').fill('0.25')
+      await button('Deposit by Test wallet').click()
+      await appears('waiting for its block')
+      await page.keyboard.press('Escape')
+      await page.locator('dialog').waitFor({ state: 'detached' })
+      await button('Withdraw…').click()
+      giveReceipts()
+      // What a dialog began that is closed says nothing any more, and closes no other one.
+      await button('Withdraw by Test wallet').waitFor()
+      await page.getByLabel('Amount in ether').fill('100000')
+      await appears(/Only .* are free/)
+      expect(await page.getByText(/^Deposited 0\.25/).count()).toBe(0)
+      await page.keyboard.press('Escape')
+      await page.locator('dialog').waitFor({ state: 'detached' })
     })
 
     test('an alert is set, and shown', async () => {

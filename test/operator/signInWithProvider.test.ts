@@ -94,8 +94,10 @@ async function enter(person: string) {
   const back = await visit(await provider.signIn(page, person), cookie)
   expect(back.status).toBe(302)
   const place = new URL(back.headers.get('location') ?? '')
-  expect(place.origin + place.pathname).toBe(`${urlOf(service)}/console/`)
-  return { problem: place.searchParams.get('problem'), back }
+  const problem = place.searchParams.get('problem')
+  const page = problem === null ? '' : 'sign-in'
+  expect(place.origin + place.pathname).toBe(`${urlOf(service)}/console/${page}`)
+  return { problem, back }
 }
 
 async function sessionOf(response: Response): Promise<Json> {
@@ -193,7 +195,9 @@ test("an answer is taken once, and only by the browser that began: nobody is sig
   const problemOf = async (url: string, cookie: string) => {
     const back = await visit(url, cookie)
     expect(cookiesOf(back)).not.toMatch(/\bpurser=/)
-    return new URL(back.headers.get('location') ?? '').searchParams.get('problem')
+    const { pathname, searchParams } = new URL(back.headers.get('location') ?? '')
+    expect(pathname).toBe('/console/sign-in')
+    return searchParams.get('problem')
   }
   expect(await problemOf(answer, '')).toBe('late')
   expect(await problemOf(answer, 'purser-oidc=bm9uc2Vuc2U')).toBe('late')

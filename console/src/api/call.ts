@@ -42,6 +42,9 @@ export function pathOf(path: string, query: Ask['query'] = {}): string {
   return search.size === 0 ? path : `${path}?${search}`
 }
 
+/** Paths at which 401 is about what was typed, not about the session. */
+const asksForPassword = /^\/(session|session\/link|invitations\/accept)$/
+
 /** One request to the administration API, as the user who is signed in. Throws Trouble. */
 export async function call<Answer>(method: Method, path: string, ask: Ask = {}): Promise<Answer> {
   return JSON.parse(await callText(method, path, ask)) as Answer
@@ -71,7 +74,7 @@ export async function callText(
   const requestId = response.headers.get('x-request-id') ?? undefined
   const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
   const retryAfter = Number.isFinite(seconds) ? seconds * 1_000 : undefined
-  if (response.status === 401 && !isReader && !path.startsWith('/session')) onSessionEnded.peek()()
+  if (response.status === 401 && !isReader && !asksForPassword.test(path)) onSessionEnded.peek()()
   throw new Trouble(response.status, messageOf(text), requestId, retryAfter)
 }
 

@@ -60,10 +60,15 @@ export async function sendBy(wallet: Wallet, transaction: WalletTransaction): Pr
 /** Milliseconds between two questions for a receipt. */
 const PACE = 1_000
 
-/** Waits until the transaction is in a block. Throws where it reverted, or when `abort` says so. */
+/**
+ * Waits until the transaction is in a block. A node that does not answer is asked again: the transaction is sent.
+ * Throws where it reverted, and the reason of `abort` when that says so.
+ */
 export async function includedBy(wallet: Wallet, hash: string, abort: AbortSignal): Promise<void> {
-  while (!abort.aborted) {
-    const receipt = await wallet.request({ method: 'eth_getTransactionReceipt', params: [hash] })
+  const ask = { method: 'eth_getTransactionReceipt', params: [hash] }
+  for (;;) {
+    const receipt = await wallet.request(ask).catch(() => undefined)
+    abort.throwIfAborted()
     if (receipt !== null && receipt !== undefined) {
       if ((receipt as { status?: string }).status === '0x1') return
       throw new Error(`Transaction ${hash} reverted: nothing was moved.`)

@@ -15,4 +15,7 @@ test('no field is given a value that it does not hear about: what is drawn anew 
   expect(fields.length).toBeGreaterThan(30)
   const deaf = fields.filter((field) => /\svalue=\{/.test(field) && !/\son[A-Z]/.test(field))
   expect(deaf.filter((field) => !/type="(?:checkbox|radio)"/.test(field))).toEqual([])
+  const ticked = fields.filter((field) => /\schecked=\{/.test(field))
+  expect(ticked.length).toBeGreaterThan(3)
+  expect(ticked.filter((field) => !/\son[A-Z]/.test(field))).toEqual([])
 })

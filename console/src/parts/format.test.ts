@@ -4,6 +4,7 @@ import {
   changeOf,
   etherOf,
   grouped,
+  localTextOf,
   momentOf,
   percentOf,
   plainly,
@@ -79,6 +80,21 @@ test('moments and ticks are of the machine, and of 24 hours', () => {
   expect(momentOf(time.getTime())).toBe('2026-11-03 08:01:05')
   expect(tickOf(time, false)).toBe('08:01')
   expect(tickOf(time, true)).toBe('11-03 08:01')
+})
+
+test('a time in a field has the offset of its own day, not of today', () => {
+  const before = process.env.TZ
+  process.env.TZ = 'Europe/Berlin'
+  try {
+    expect(localTextOf('2027-07-01T08:00:30.000Z')).toBe('2027-07-01T10:00')
+    expect(localTextOf(Date.UTC(2027, 0, 1, 9))).toBe('2027-01-01T10:00')
+  } finally {
+    process.env.TZ = before
+  }
+})
+
+test('a time that no calendar has is none', () => {
+  expect([null, undefined, 0xffff_ffff_ffff * 1_000].map(localTextOf)).toEqual(['', '', ''])
 })
 
 describe('amounts that line up', () => {

@@ -121,3 +121,10 @@ export function bytesOf(count: string): string {
   const shown = value / 1_000 ** power
   return `${power > 0 && shown < 10 ? shown.toFixed(1) : Math.floor(shown)} ${units[power]}`
 }
+
+/** A time as a field of type `datetime-local` has it, in the time zone of the browser; '' where there is none. */
+export function localTextOf(time: string | number | null | undefined): string {
+  const date = new Date(time ?? Number.NaN)
+  const local = new Date(date.getTime() - date.getTimezoneOffset() * 60_000)
+  return Number.isNaN(local.getTime()) ? '' : local.toISOString().slice(0, 16)
+}

@@ -1,5 +1,6 @@
 import type { Key } from '../../api/shapes.js'
 import { Field } from '../../parts/Field.js'
+import { localTextOf } from '../../parts/format.js'
 
 const scopes = [
   ['bundler', 'bundler: send, estimate, look up'],
@@ -33,7 +34,7 @@ export function KeyForm({ of }: { readonly of?: Key }) {
               type="checkbox"
               name="scopes"
               value={scope}
-              checked={of === undefined || of.scopes.includes(scope)}
+              defaultChecked={of === undefined || of.scopes.includes(scope)}
             />
             {text}
           </label>
@@ -71,7 +72,11 @@ export function KeyForm({ of }: { readonly of?: Key }) {
             <textarea name="methods" rows={2} defaultValue={linesOf(of?.methods)} />
           </Field>
           <Field label="Ends" hint="Empty: never.">
-            <input name="expiresAt" type="datetime-local" defaultValue={localOf(of?.expiresAt)} />
+            <input
+              name="expiresAt"
+              type="datetime-local"
+              defaultValue={localTextOf(of?.expiresAt)}
+            />
           </Field>
         </div>
       </details>
@@ -107,11 +112,4 @@ export function keyOfForm(form: FormData) {
 
 function linesOf(items: readonly string[] | null | undefined): string {
   return (items ?? []).join('\n')
-}
-
-/** A time as the field of the browser has it: local, to the minute. */
-function localOf(time: string | null | undefined): string {
-  if (time == null) return ''
-  const date = new Date(time)
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }

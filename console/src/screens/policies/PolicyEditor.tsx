@@ -44,6 +44,8 @@ function appOfAddress(apps: readonly App[]): string | null {
 export function PolicyEditor({ apps, stored, onSaved }: EditorProps) {
   const before = useMemo(() => textOf(stored?.terms ?? {}), [stored])
   const text = useSignal(before)
+  // The newest text whose members have the types that the form reads: its own, or one that the service found valid.
+  const formed = useSignal(before)
   const draft = useSignal<Draft>({
     name: stored?.name ?? '',
     active: stored?.active ?? true,
@@ -52,14 +54,18 @@ export function PolicyEditor({ apps, stored, onSaved }: EditorProps) {
   })
   const dialog = useSignal<'save' | 'delete' | undefined>(undefined)
   const chains = useQuery<Page<Chain>>('/chains')
-  const check = useCheck(text.value, draft.value, stored?.policyId)
+  const check = useCheck(text.value, draft.value, stored?.policyId, (valid) => {
+    formed.value = valid
+  })
   const terms = termsOf(text.value)
   const set = (changes: Partial<Draft>) => {
     draft.value = { ...draft.value, ...changes }
   }
-  const change = (next: Terms) => {
-    text.value = textOf(next)
+  const change = (next: string) => {
+    text.value = next
+    formed.value = next
   }
+  const isFormed = text.value === formed.value
   const isJson = place.value.search.get('as') === 'json'
   const isChanged =
     stored === undefined ||
@@ -68,7 +74,7 @@ export function PolicyEditor({ apps, stored, onSaved }: EditorProps) {
   const mistakes = terms === undefined ? [] : (check?.errors ?? [])
   const served = chains.data?.items.map(({ chainId }) => chainId)
   const warnings =
-    terms === undefined
+    terms === undefined || !isFormed
       ? []
       : [
           ...changeWarnings(terms, {
@@ -103,7 +109,7 @@ export function PolicyEditor({ apps, stored, onSaved }: EditorProps) {
             type="button"
             disabled={!isChanged || stored === undefined}
             onClick={() => {
-              text.value = before
+              change(before)
               if (stored)
                 set({ name: stored.name, active: stored.active, position: stored.position })
             }}
@@ -189,10 +195,15 @@ export function PolicyEditor({ apps, stored, onSaved }: EditorProps) {
                 text.value = event.currentTarget.value
               }}
             />
-          ) : terms === undefined ? (
+          ) : terms === undefined || !isFormed ? (
             <p class="warn">The JSON is not complete: fix it there first.</p>
           ) : (
-            <PolicyForm terms={terms} served={served ?? []} mistakes={mistakes} onChange={change} />
+            <PolicyForm
+              terms={terms}
+              served={served ?? []}
+              mistakes={mistakes}
+              onChange={(next) => change(textOf(next))}
+            />
           )}
         </section>
         <div class="policy-side">
@@ -289,6 +300,7 @@ function useCheck(
   text: string,
   { appId, position }: Draft,
   policyId: string | undefined,
+  onValid: (text: string) => void,
 ): PolicyCheck | undefined {
   const answer = useSignal<PolicyCheck | undefined>(undefined)
   useEffect(() => {
@@ -302,6 +314,7 @@ function useCheck(
       call<PolicyCheck>('POST', '/policies/check', { body, signal: abort.signal })
         .then((checked) => {
           answer.value = checked
+          if (checked.valid) onValid(text)
         })
         .catch((error: Error) => {
           if (!abort.signal.aborted) toast(error.message)

@@ -5,6 +5,7 @@ import type { PolicyCheck, Terms } from '../../api/shapes.js'
 import { decimalOf, unitsOf } from '../../parts/amounts.js'
 import { DraftInput } from '../../parts/DraftInput.js'
 import { Field } from '../../parts/Field.js'
+import { localTextOf } from '../../parts/format.js'
 import { BudgetRows } from './BudgetRows.js'
 import { CallRows } from './CallRows.js'
 import { withTerms } from './terms.js'
@@ -154,13 +155,10 @@ type TimeProps = { readonly value: number | undefined; onChange(value: number | 
 
 /** A time as Unix seconds, shown in the time of the machine. */
 function Time({ value, onChange }: TimeProps) {
-  const shift = new Date().getTimezoneOffset() * 60
-  const text =
-    value === undefined ? '' : new Date((value - shift) * 1_000).toISOString().slice(0, 16)
   return (
     <input
       type="datetime-local"
-      value={text}
+      value={localTextOf(value && value * 1_000)}
       onChange={(event) => {
         const time = Date.parse(event.currentTarget.value)
         onChange(Number.isNaN(time) ? undefined : Math.floor(time / 1_000))

@@ -94,7 +94,7 @@ export function Sessions() {
             isChanging.value = false
           }}
         >
-          <Field label="Present password">
+          <Field label="Current password">
             <input name="current" type="password" autocomplete="current-password" required />
           </Field>
           <Field label="New password" hint="12 characters or more.">

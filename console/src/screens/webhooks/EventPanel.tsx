@@ -9,7 +9,7 @@ import { ActionDialog } from '../../parts/ActionDialog.js'
 import { CsvButton } from '../../parts/CsvButton.js'
 import { Fact, Facts } from '../../parts/Facts.js'
 import { Field } from '../../parts/Field.js'
-import { momentOf } from '../../parts/format.js'
+import { localTextOf, momentOf } from '../../parts/format.js'
 import { Loaded } from '../../parts/Loaded.js'
 import { Panel } from '../../parts/Panel.js'
 import { toast } from '../../parts/toasts.js'
@@ -155,18 +155,11 @@ export function EventPanel({ app, subscription, ...acts }: EventPanelProps) {
             <input
               name="since"
               type="datetime-local"
-              defaultValue={localOf(subscription.failingSince)}
+              defaultValue={localTextOf(subscription.failingSince)}
             />
           </Field>
         </ActionDialog>
       )}
     </Panel>
   )
-}
-
-/** A time as the field for it writes it, in the time of the machine. */
-function localOf(time: string | null): string {
-  if (time === null) return ''
-  const date = new Date(time)
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }

@@ -1,5 +1,9 @@
 import { z } from 'zod'
-import { NotFoundError, UnauthorizedError } from '../../../base/errors/restErrors.js'
+import {
+  InvalidFieldError,
+  NotFoundError,
+  UnauthorizedError,
+} from '../../../base/errors/restErrors.js'
 import { acceptInvitation } from '../../../tenants/people/acceptInvitation.js'
 import { listMemberships, membership } from '../../../tenants/people/members.js'
 import { requireGoodPassword } from '../../../tenants/people/passwords.js'
@@ -99,7 +103,7 @@ export const sessionRoutes = [
       const { userId, sessionId, email: address } = signedIn
       requireGoodPassword(body.password, address)
       if ((await checkPassword(access, address, body.current, visitor)) === undefined)
-        throw new UnauthorizedError('The current password is wrong')
+        throw new InvalidFieldError('current', 'is not the password of this user')
       const hash = await access.passwords.hash(body.password, visitor.network)
       return change((audit) => changePassword(audit, userId, hash, sessionId))
     },
