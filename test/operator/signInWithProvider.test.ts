@@ -95,8 +95,8 @@ async function enter(person: string) {
   expect(back.status).toBe(302)
   const place = new URL(back.headers.get('location') ?? '')
   const problem = place.searchParams.get('problem')
-  const page = problem === null ? '' : 'sign-in'
-  expect(place.origin + place.pathname).toBe(`${urlOf(service)}/console/${page}`)
+  const screen = problem === null ? '' : 'sign-in'
+  expect(place.origin + place.pathname).toBe(`${urlOf(service)}/console/${screen}`)
   return { problem, back }
 }
 
