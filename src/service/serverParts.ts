@@ -51,4 +51,4 @@ export function processesOf({
   return siblings === undefined ? 1 : config.processes
 }
 
-export type Chains = Pick<ServedChains, 'running' | 'away'>
+export type Chains = Pick<ServedChains, 'running' | 'served' | 'away'>

@@ -25,7 +25,7 @@ import { type Chains, processesOf, type SharedParts } from './serverParts.js'
 /** Starts the listener of all, or, where the administration has its own, both. */
 export async function startApis(
   shared: SharedParts,
-  { served, ...chains }: Chains & { readonly served: Services['chains'] },
+  chains: Chains,
   behind: Pick<Services, 'recordRefusal' | 'countRequest' | 'keyUsed'>,
   feeds: Feeds,
   drain: { readonly isDraining: boolean },
@@ -41,12 +41,12 @@ export async function startApis(
       asked,
     )
   }
-  const administration = administrationOf(shared, { ...chains, served }, readiness, feeds)
+  const administration = administrationOf(shared, chains, readiness, feeds)
   const { authenticateKey, authenticateToken, isOperator, webhooks } = administration
   const isApi = config.role.includes('api')
   const services: Services = {
     clientVersion: `purser/${buildVersion}`,
-    chains: served,
+    chains: chains.served,
     requireServed: (chainId) => {
       if (!isApi) throw new NoApiRoleError()
       if (chains.away.has(chainId)) throw new ChainNotStartedError(chainId)
@@ -110,7 +110,7 @@ function administrationOf(
     instance,
     logger,
   }: SharedParts,
-  chains: Chains & { readonly served: Services['chains'] },
+  chains: Chains,
   readiness: Services['readiness'],
   feeds: Feeds,
 ): AdminContext & Authenticator {

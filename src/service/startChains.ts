@@ -38,6 +38,8 @@ export async function startChains(
 ) {
   const wanted = new Map(definitions.map((definition) => [definition.chainId, definition]))
   const running = new Map<number, RunningChain>()
+  /** The services of those that run. */
+  const served = new Map<number, RunningChain['services']>()
   /** By chain id, the sentence that says why the chain does not run yet. */
   const away = new Map(
     definitions.map(({ chainId }) => [chainId, `Chain ${chainId} is being started.`]),
@@ -53,11 +55,26 @@ export async function startChains(
     const chain = await start(definition)
     // The end of the service, or a reload while it started.
     if (signal.aborted || wanted.get(definition.chainId) !== definition) return chain.close()
-    running.set(definition.chainId, chain)
-    away.delete(definition.chainId)
+    put(definition, chain)
   }
 
-  const explain = (chainId: number, error: Error): void => {
+  const put = ({ chainId }: ChainDefinition, chain: RunningChain): void => {
+    running.set(chainId, chain)
+    served.set(chainId, chain.services)
+    away.delete(chainId)
+  }
+  const take = (chainId: number): RunningChain | undefined => {
+    const chain = running.get(chainId)
+    running.delete(chainId)
+    served.delete(chainId)
+    away.delete(chainId)
+    return chain
+  }
+
+  const explain = (definition: ChainDefinition, error: Error): void => {
+    const { chainId } = definition
+    // A reload may have replaced or stopped the chain during the attempt.
+    if (wanted.get(chainId) !== definition) return
     const isKnown = error instanceof ChainAwayError || error instanceof ConfigError
     const sentence = isKnown ? error.message : `Chain ${chainId} does not start; see the log.`
     if (away.get(chainId) === sentence) return
@@ -73,13 +90,13 @@ export async function startChains(
       if (signal.aborted || wanted.get(chainId) !== definition) return
       await attempt(definition).then(
         () => logger.info({ chainId }, 'the chain is served: its node answers'),
-        (error: Error) => explain(chainId, error),
+        (error: Error) => explain(definition, error),
       )
     }
   }
 
   const tryOn = (definition: ChainDefinition, error: Error): void => {
-    explain(definition.chainId, error)
+    explain(definition, error)
     retries.push(untilStarted(definition))
   }
 
@@ -98,7 +115,7 @@ export async function startChains(
    * definition differs once the new one runs. A chain that does not start as it is wanted goes on as it was.
    */
   const reload = async (next: readonly ChainDefinition[]) => {
-    const changes = await reloadChains({ wanted, running, away, signal, start, tryOn }, next)
+    const changes = await reloadChains({ wanted, running, signal, start, put, take, tryOn }, next)
     logExceptions([...wanted.values()], logger)
     return changes
   }
@@ -113,6 +130,7 @@ export async function startChains(
   }
   const close = async (): Promise<void> => {
     await settle()
+    served.clear()
     await Promise.all([...running.values()].map((chain) => chain.close()))
   }
   try {
@@ -122,7 +140,7 @@ export async function startChains(
     await close()
     throw error
   }
-  return { running, away, reload, settle, close }
+  return { running, served, away, reload, settle, close }
 }
 
 /** Says which entities may break rules, and which could until lately. */
@@ -140,10 +158,13 @@ function logExceptions(definitions: readonly ChainDefinition[], logger: Logger):
 /** The chains of a service while it runs. */
 type ChainSet = {
   readonly wanted: Map<number, ChainDefinition>
-  readonly running: Map<number, RunningChain>
-  readonly away: Map<number, string>
+  readonly running: ReadonlyMap<number, RunningChain>
   readonly signal: AbortSignal
   readonly start: Start
+  /** The chain runs from now on, in place of the one of the same id. */
+  put(definition: ChainDefinition, chain: RunningChain): void
+  /** The chain is not served any more; undefined = it did not run. */
+  take(chainId: number): RunningChain | undefined
   /** Says why a chain does not start, and tries again until it does. */
   tryOn(definition: ChainDefinition, error: Error): void
 }
@@ -153,17 +174,14 @@ async function reloadChains(
   set: ChainSet,
   next: readonly ChainDefinition[],
 ): Promise<ChainChanges> {
-  const { wanted, running, away, signal, tryOn } = set
+  const { wanted, running, signal, take, tryOn } = set
   const started: number[] = []
   const replaced: number[] = []
   const failed: { chainId: number; reason: string }[] = []
   const stopped = [...wanted.keys()].filter((id) => next.every(({ chainId }) => chainId !== id))
   for (const chainId of stopped) {
-    const chain = running.get(chainId)
     wanted.delete(chainId)
-    running.delete(chainId)
-    away.delete(chainId)
-    await chain?.close()
+    await take(chainId)?.close()
   }
   for (const definition of next) {
     const { chainId } = definition
@@ -185,15 +203,13 @@ async function reloadChains(
 
 /** The new chain runs before the old one ends, so that no request finds none. */
 async function replaceChain(
-  { wanted, running, away, signal, start }: ChainSet,
+  { wanted, running, signal, start, put }: ChainSet,
   definition: ChainDefinition,
 ): Promise<void> {
-  const { chainId } = definition
   const chain = await start(definition)
   if (signal.aborted) return chain.close()
-  const old = running.get(chainId)
-  running.set(chainId, chain)
-  away.delete(chainId)
-  wanted.set(chainId, definition)
+  const old = running.get(definition.chainId)
+  put(definition, chain)
+  wanted.set(definition.chainId, definition)
   await old?.close()
 }

@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Hex } from 'viem'
-import type { ChainServices } from '../api/services.js'
 import { ConfigError } from '../base/errors/configError.js'
 import { PurserError } from '../base/errors/purserError.js'
 import type { ChainMetrics } from '../base/metrics/metrics.js'
@@ -80,23 +79,15 @@ export async function startServer(options: ServerOptions): Promise<Service> {
     await makeFirstUser(shared)
     stops.push(startEventDeliverer(shared).close)
     const approver = approverOf(shared)
-    const served = new Map<number, ChainServices>()
     const counted = new Set<number>()
-    const startWith = async (definition: ChainDefinition, alone: boolean) => {
+    let isStarted = false
+    const start = (definition: ChainDefinition) => {
       if (!counted.has(definition.chainId)) metrics.startChain(definition.chainId)
       counted.add(definition.chainId)
-      const chain = await startChain(definition, { ...shared, approver, simulations, alone })
-      served.set(definition.chainId, chain.services)
-      const close = async () => {
-        if (served.get(definition.chainId) === chain.services) served.delete(definition.chainId)
-        await chain.close()
-      }
-      return { ...chain, close }
+      // Of a chain that is reloaded, the one before holds the lease until it ends.
+      const alone = options.alone && !isStarted
+      return startChain(definition, { ...shared, approver, simulations, alone })
     }
-    // Of a chain that is reloaded, the one before holds the lease until it ends.
-    let isStarted = false
-    const start = (definition: ChainDefinition) =>
-      startWith(definition, options.alone && !isStarted)
     const chains = await startChains(options.chains, start, logger)
     isStarted = true
     stops.push(chains.close)
@@ -117,8 +108,7 @@ export async function startServer(options: ServerOptions): Promise<Service> {
     }
     const feeds = createFeeds(database, logger)
     stops.push(feeds.stop)
-    const parts = { ...chains, served }
-    const { api, adminApi } = await startApis(shared, parts, behind, feeds, drain)
+    const { api, adminApi } = await startApis(shared, chains, behind, feeds, drain)
     stops.push(api.close, ...(adminApi ? [adminApi.close] : []))
     const close = async (): Promise<void> => {
       drain.isDraining = true

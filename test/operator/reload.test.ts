@@ -117,6 +117,16 @@ describe('SIGHUP', () => {
     expect(service.process.exitCode).toBeNull()
   })
 
+  test('another role counts from the next start: until then the process bundles with its keys', async () => {
+    configure({ chains: [{ ...servedChain(first), maxBundleWait: 6 }], role: ['api'] })
+    await reload('these settings take effect at the next start')
+    expect(service.output()).toContain('"settings":["role"')
+    const view = clientView(first, urlOf(service), apiKey)
+    const user = await devAccount(view, 'role')
+    const hash = await user.send(await user.selfPaid())
+    expect((await receiptOf(view, hash)).success).toBe('true')
+  })
+
   test('by the API too: what changed is the answer', async () => {
     configure({ chains: [servedChain(first), servedChain(second)] })
     const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }

@@ -31,8 +31,9 @@ export function createReloadable(
     const none = { started: [], replaced: [], stopped: [], failed: [], replacesProcesses: false }
     if (running === undefined) return { ...none, needRestart: [] }
     const next = reread()
-    const { chains, role, logLevel } = next.config
-    const configured = resolveChains(chains, process.env, role)
+    const { chains, logLevel } = next.config
+    // The role of the process stays as it started, and with it the need for executor keys.
+    const configured = resolveChains(chains, process.env, current.config.role)
     const { devChain, server } = running
     if (configured.length === 0 && devChain === undefined)
       throw new ConfigError('The configuration has no chain left; stop the service instead.')
