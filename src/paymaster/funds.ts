@@ -160,7 +160,7 @@ export async function creditOf(
 ): Promise<CreditState> {
   const [{ used, settled }, spending] = await Promise.all([
     readCreditUse(database, id),
-    recentSpending(database, { chainId, appId, paymaster: null }, SPENDING_DAYS),
+    recentSpending(database, { chainId, payer: { appId, fundId: id } }, SPENDING_DAYS),
   ])
   const available = credited - used
   return {

@@ -65,7 +65,7 @@ async function levelAt(
   const [deposit, [locked = 0n], spending] = await Promise.all([
     atHead,
     lockedAt(database, payer, [{ blockNumber, timestamp }]),
-    recentSpending(database, { chainId, appId, paymaster: address }, SPENDING_DAYS),
+    recentSpending(database, { chainId, payer: { appId, paymaster: address } }, SPENDING_DAYS),
   ])
   return { deposit, locked, runway: runwayOf(deposit - locked, spending) }
 }

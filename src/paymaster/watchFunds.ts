@@ -3,7 +3,7 @@ import type { NodeClient } from '../chain/nodeClient.js'
 import type { Database } from '../db/database.js'
 import { emitEvent } from '../db/events.js'
 import { alertOf, creditOf } from './funds.js'
-import { setAlert } from './ledger/alerts.js'
+import { endOtherAlerts, setAlert } from './ledger/alerts.js'
 import { findFund, listFunds } from './ledger/funds.js'
 import { listTanks } from './ledger/tanks.js'
 import { type AlertTerms, isLow, type Runway } from './runway.js'
@@ -76,6 +76,8 @@ export function watchFunds(context: WatchContext) {
 export async function checkFunds(context: WatchContext): Promise<readonly FundLevel[]> {
   const levels = [...(await tankLevels(context)), ...(await creditLevels(context))]
   for (const level of levels) await checkLevel(context, level)
+  const watched = levels.map(({ holder }) => holder)
+  await endOtherAlerts(context.database, context.chainId, watched)
   return levels.map(({ appId, available, runway, terms }) => ({
     appId,
     available,
@@ -102,16 +104,14 @@ async function checkLevel(
   else logger.info({ appId, ...data }, 'a gas tank was refilled')
 }
 
-/**
- * The levels of tanks. An app's tank is watched while the app pays from it, the shared one always.
- */
+/** The levels of tanks. An app's tank for gas is watched while the app pays from it, others always. */
 async function tankLevels(context: WatchContext): Promise<Level[]> {
   const { database, chainId } = context
   const levels: Level[] = []
   for (const tank of await listTanks(database, chainId)) {
     const { app_id: appId } = tank
     const fund = appId === null ? undefined : await findFund(database, appId, chainId)
-    if (fund !== undefined && fund.mode !== 'tank') continue
+    if (tank.kind === 'gas' && fund !== undefined && fund.mode !== 'tank') continue
     const { deposit, locked, runway } = await tankLevel(context, tank)
     levels.push({
       holder: tank.id,

@@ -76,8 +76,8 @@ function booksOf(charges: readonly ChainCharge[]): BookedMoney {
   }
 }
 
-function compare(world: ReturnType<typeof worldOf>) {
-  const range = { from: 0n, kept: 0n, to: 1_000n }
+function compare(world: ReturnType<typeof worldOf>, from = 0n) {
+  const range = { from, kept: 0n, to: 1_000n }
   return compareLedger({ ...world, receipts: new Map(), range, keptSince: 0 })
 }
 
@@ -123,6 +123,15 @@ test('one wei in any entry is located, the earliest of each tank first', () => {
       },
     ),
   )
+})
+
+test('a deposit without a movement in a range that begins later is not derived', () => {
+  const world = worldOf([])
+  const chain = { ...world.chain, deposits: [] }
+  const deposits = compare({ ...world, chain }, 5n).filter(({ kind }) => kind === 'deposit')
+  expect(deposits).toHaveLength(tanks.length)
+  for (const each of deposits)
+    expect(each).toMatchObject({ stated: 10n ** 21n, derived: undefined, first: undefined })
 })
 
 test('one wei that left a deposit without a log is found', () => {

@@ -139,8 +139,8 @@ function depositOf(
   { stated, isWhole }: { readonly stated: bigint; readonly isWhole: boolean },
 ): VerifiedAccount {
   const bundles = new Set(charges.map(({ transactionHash }) => transactionHash))
-  let balance: bigint | undefined =
-    isWhole || changes.length + charges.length === 0 ? 0n : undefined
+  const isUntouched = changes.length + charges.length === 0 && stated === 0n
+  let balance: bigint | undefined = isWhole || isUntouched ? 0n : undefined
   let first: LedgerDifference | undefined
   const differ = (blockNumber: bigint | undefined, text: string) => {
     first ??= { blockNumber, userOpHash: undefined, text }

@@ -4,7 +4,15 @@ import type { Database } from '../db/database.js'
 import { isUuid } from '../db/uuid.js'
 import type { AuditChange } from './audit.js'
 import { quotas } from './quotas.js'
-import { insertRow, listRows, resource, revokeRow, showRow, updateRow } from './resource.js'
+import {
+  findRow,
+  insertRow,
+  listRows,
+  resource,
+  revokeRow,
+  showRow,
+  updateRow,
+} from './resource.js'
 import { route } from './route.js'
 import { done, id, listOf, name, type Row, time } from './schemas.js'
 import { isSponsorIcon, sponsorIconRule } from './sponsorIcon.js'
@@ -73,6 +81,22 @@ export async function findApp(db: Database, id: string): Promise<App | undefined
     .where('accounts.revoked_at', 'is', null)
     .executeTakeFirst()
   return row && showRow(apps, row)
+}
+
+/** The app with this id, also when it or its account has ended. */
+export async function findAnyApp(db: Database, id: string): Promise<App | undefined> {
+  const row = await findRow(db, apps, { id })
+  return row && showRow(apps, row)
+}
+
+/** The ids of the apps that live, with their accounts. */
+export function liveApps(db: Database) {
+  return db
+    .selectFrom('apps')
+    .innerJoin('accounts', 'accounts.id', 'apps.account_id')
+    .select('apps.id')
+    .where('apps.revoked_at', 'is', null)
+    .where('accounts.revoked_at', 'is', null)
 }
 
 /** undefined = the app names nobody. */

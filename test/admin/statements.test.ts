@@ -2,7 +2,7 @@ import { createHash, createPublicKey, verify } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { operatorToken, useAdmin } from '../support/http/useAdmin.js'
 
-const { admin, one, two } = useAdmin()
+const { admin, database, one, two } = useAdmin()
 
 const january = { from: '2026-01-01T00:00:00.000Z', until: '2026-02-01T00:00:00.000Z' }
 const make = (body: object, token = one().token) =>
@@ -32,6 +32,33 @@ describe('a statement', () => {
       content,
       signature,
     })
+  })
+
+  test('needs no chain that is not served any more, but for what may be in its range', async () => {
+    const { appId } = one()
+    const at = (updated_at: string, state: 'settled' | 'open') => ({
+      app_id: appId,
+      chain_id: 5n,
+      entry_point: `0x${'11'.repeat(20)}` as const,
+      sender: `0x${'22'.repeat(20)}` as const,
+      nonce: 0n,
+      paymaster: `0x${'33'.repeat(20)}` as const,
+      max_cost: 1n,
+      valid_until: 1n,
+      state,
+      created_at: new Date('2025-12-01T00:00:00Z'),
+      updated_at: new Date(updated_at),
+    })
+    const put = (row: ReturnType<typeof at>) =>
+      database().insertInto('reservations').values(row).execute()
+    await put(at('2025-12-31T23:59:59Z', 'settled'))
+    expect((await make(january)).status).toBe(201)
+    await put(at('2025-12-31T23:59:59Z', 'open'))
+    expect(await make(january)).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining('Chain 5') },
+    })
+    await database().deleteFrom('reservations').where('app_id', '=', appId).execute()
   })
 
   test('belongs to its account', async () => {

@@ -354,6 +354,35 @@ describe('the alert', () => {
     expect((await chain().funds.show(appId)).isLow).toBe(false)
   })
 
+  test('of a credit counts what the credit paid for, not what another payer did', async () => {
+    await chain().makeTank(appId, parseEther('1'))
+    await admit((await ask(await newDraft())).operation)
+    await chain().settle()
+    await credited('shared', parseEther('0.5'))
+    expect((await reserved()).runway).toEqual({ daily: 0n, days: undefined })
+    await admit((await ask(await newDraft())).operation)
+    await chain().settle()
+    expect((await reserved()).runway.days).toBeGreaterThan(0)
+  })
+
+  test('ends with the watch: when the app pays otherwise, and when it ends', async () => {
+    const tank = await chain().makeTank(appId, 0n)
+    const isOn = async () => (await chain().tanks.show(appId, chain().entryPoint))?.isLow
+    const setMode = (mode: 'tank' | 'native') => chain().funds.setMode(appId, mode)
+    await chain().funds.setAlert(appId, { wei: 1n })
+    await check()
+    expect(await isOn()).toBe(true)
+    await setMode('native')
+    await check()
+    expect(await isOn()).toBe(false)
+    await setMode('tank')
+    expect(await check()).toMatchObject([{ msg: 'a gas tank runs low', tank: tank.address }])
+    const ended = { revoked_at: new Date() }
+    await chain().database.updateTable('apps').set(ended).where('id', '=', appId).execute()
+    expect(await check()).toEqual([])
+    expect(await isOn()).toBe(false)
+  })
+
   test('of an own tank goes off by days of runway and reaches subscribers', async () => {
     const tank = await chain().makeTank(appId, parseEther('1'))
     await chain()

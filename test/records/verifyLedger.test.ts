@@ -313,9 +313,9 @@ describe('a statement', () => {
       const credit = accounts.find(({ kind, holder }) => kind === 'credit' && holder === id)
       expect((await sumOf(id)).cost).toBe(credited - (credit?.derived ?? 0n))
     }
-    expect(await sponsoredChains(database, { appId, until: new Date(4e12) })).toEqual([
-      world().chainId,
-    ])
+    expect(
+      await sponsoredChains(database, { appId, from: new Date(0), until: new Date(4e12) }),
+    ).toEqual([world().chainId])
     const nobody = await contentFor(await createApp(database))
     expect(typeof nobody === 'string' ? nobody : JSON.parse(nobody.content).lines).toEqual([])
   })

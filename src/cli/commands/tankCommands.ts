@@ -22,7 +22,7 @@ import type { Flags, Invocation } from '../onStore.js'
 import { withOptions } from '../optionFlags.js'
 import { parseAddress, parseAmount, parseBound } from '../parseFlags.js'
 import { printTable } from '../printTable.js'
-import { requireApp } from '../requireApp.js'
+import { requireAnyApp, requireApp } from '../requireApp.js'
 import { defineRoutes } from '../routeCommands.js'
 
 type Tools = {
@@ -77,7 +77,7 @@ function withTank(flags: Flags, run: (tools: Tools) => Promise<void>): Promise<v
 async function ownerOf(database: Database, flags: Flags): Promise<App | undefined> {
   if ((flags.app !== undefined) === (flags.shared !== undefined))
     throw new ConfigError('Give either --app, or --shared for the tank of apps with credit.')
-  return flags.app === undefined ? undefined : requireApp(database, flags.app)
+  return flags.app === undefined ? undefined : requireAnyApp(database, flags.app)
 }
 
 function daysText({ daily, days }: Runway, coins: Coins): string {
@@ -149,6 +149,7 @@ async function makeTank(
   const { tanks, appId, entryPoint, kind, signerOr } = tools
   const payer = await signerOr(funderKey)
   const owner = parseAddress('--owner', flags.owner ?? payer.address)
+  if (appId !== null) await requireApp(tools.database, appId)
   const known = await tanks.show(appId, entryPoint, kind)
   const tank = await auditTank(tools, 'tank.create', known, (within) =>
     within.ensure(appId, entryPoint, owner, kind),

@@ -13,7 +13,7 @@ import type { Flags } from '../onStore.js'
 import { withOptions } from '../optionFlags.js'
 import { parseAddress } from '../parseFlags.js'
 import { printTable } from '../printTable.js'
-import { requireApp } from '../requireApp.js'
+import { requireAnyApp } from '../requireApp.js'
 
 /** The chain's token of this address or symbol. */
 function tokenOf({ tokens }: ChainDefinition, name = ''): TokenDefinition {
@@ -100,7 +100,7 @@ export function defineTokenCommand(token: Command): void {
         const to = parseAddress('--to', flags.to ?? owner.address)
         const tank = await createTanks(context).show(flags.app ?? null, entryPoint, 'token')
         if (!tank) throw new ConfigError('There is no token tank here.')
-        const app = flags.app === undefined ? undefined : await requireApp(database, flags.app)
+        const app = flags.app === undefined ? undefined : await requireAnyApp(database, flags.app)
         await auditMoney(
           database,
           {

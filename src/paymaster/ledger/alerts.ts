@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Database, Transaction } from '../../db/database.js'
 
 /**
@@ -19,6 +20,17 @@ export async function setAlert(trx: Transaction, holder: string, isLow: boolean)
     .where('holder', '=', holder)
     .executeTakeFirst()
   return numDeletedRows === 1n
+}
+
+/** Turns off the alerts of a chain's tanks and funds other than these, which nobody looks at any more. */
+export async function endOtherAlerts(
+  db: Database,
+  chainId: number,
+  watched: readonly string[],
+): Promise<void> {
+  await sql`delete from alerts where holder <> all(${watched}::uuid[]) and holder in (
+    select id from tanks where chain_id = ${chainId}
+    union all select id from funds where chain_id = ${chainId})`.execute(db)
 }
 
 /** The time since which the alert of a tank or fund is on; undefined = it is off. */

@@ -2,7 +2,8 @@ import { type Selectable, sql } from 'kysely'
 import type { Address } from 'viem'
 import type { Database, Transaction } from '../../db/database.js'
 import type { Schema } from '../../db/schema.generated.js'
-import { findRow, findRows } from '../../tenants/resource.js'
+import { liveApps } from '../../tenants/apps.js'
+import { findRow } from '../../tenants/resource.js'
 
 /** How an app pays on a chain. */
 export type FundMode = Schema['funds']['mode']
@@ -20,9 +21,14 @@ export function findFund(
   return findRow(db, funds, { app_id: appId, chain_id: BigInt(chainId) })
 }
 
-/** All funds of a chain. */
+/** The funds of a chain, but for those of apps that ended. */
 export function listFunds(db: Database, chainId: number): Promise<StoredFund[]> {
-  return findRows(db, funds, { chain_id: BigInt(chainId) })
+  return db
+    .selectFrom('funds')
+    .selectAll()
+    .where('chain_id', '=', BigInt(chainId))
+    .where('app_id', 'in', liveApps(db))
+    .execute()
 }
 
 /** Stores a fund that pays from the app's own tank, where there is none. */
@@ -91,27 +97,32 @@ export async function readCreditUse(db: Database, fundId: string): Promise<Credi
   return { used: BigInt(row.used), settled: BigInt(row.settled) }
 }
 
-/** wei that sponsorships of an app from one payer cost in the last `days`, and the days since the first. */
+/** wei that sponsorships cost one payer in the last `days`, and the days since the first. */
 export async function recentSpending(
   db: Database,
-  { appId, chainId, paymaster }: SpendingQuery,
+  { chainId, payer }: SpendingQuery,
   days: number,
 ): Promise<{ readonly spent: bigint; readonly days: number }> {
   const { rows } = await sql<{ spent: bigint; days: number }>`
     select coalesce(sum(actual_cost), 0)::numeric(78, 0) as spent,
       coalesce(extract(epoch from now() - min(created_at)) / 86400, 0)::double precision as days
-    from reservations
+    from reservations r
     where chain_id = ${chainId} and created_at > now() - make_interval(days => ${days})
-      and state in ('included', 'settled')
-      and (${appId}::uuid is null or app_id = ${appId}::uuid)
-      and (${paymaster}::text is null or paymaster = ${paymaster}::text)`.execute(db)
+      and state in ('included', 'settled') and ${isPaidBy(payer)}`.execute(db)
   return rows[0] ?? { spent: 0n, days: 0 }
 }
 
 type SpendingQuery = {
   readonly chainId: number
-  /** null = of all apps */
-  readonly appId: string | null
-  /** null = of all payers */
-  readonly paymaster: Address | null
+  /** A tank of an app, the tank that apps share (`appId` null), or the credit of a fund. */
+  readonly payer:
+    | { readonly paymaster: Address; readonly appId: string | null }
+    | { readonly fundId: string; readonly appId: string }
+}
+
+function isPaidBy(payer: SpendingQuery['payer']) {
+  const ofApp = payer.appId === null ? sql`true` : sql`app_id = ${payer.appId}`
+  if ('paymaster' in payer) return sql`${ofApp} and paymaster = ${payer.paymaster}`
+  return sql`${ofApp} and exists (select from charges c
+    where c.reservation_id = r.id and c.policy_id = ${payer.fundId})`
 }

@@ -2,6 +2,7 @@ import type { Insertable, Selectable } from 'kysely'
 import type { Address } from 'viem'
 import type { Database } from '../../db/database.js'
 import type { Schema } from '../../db/schema.generated.js'
+import { liveApps } from '../../tenants/apps.js'
 import { findRow, findRows } from '../../tenants/resource.js'
 import type { Payer } from './reservations.js'
 
@@ -57,9 +58,16 @@ export function replaceTank(
     .executeTakeFirstOrThrow()
 }
 
-/** All tanks of a chain. */
+/** The tanks of a chain, but for those of apps that ended. */
 export function listTanks(db: Database, chainId: number): Promise<StoredTank[]> {
-  return findRows(db, tanks, { chain_id: BigInt(chainId) })
+  return db
+    .selectFrom('tanks')
+    .selectAll()
+    .where('chain_id', '=', BigInt(chainId))
+    .where(({ or, eb }) => or([eb('app_id', 'is', null), eb('app_id', 'in', liveApps(db))]))
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute()
 }
 
 /** The kind of this paymaster; undefined = it is no tank of ours. */

@@ -33,13 +33,15 @@ function operationsIn({ appId, from, until }: StatementRange): RawBuilder<unknow
     where r.app_id = ${appId} and r.actual_cost > 0`
 }
 
-/** The chains on which an app had operations sponsored before a time. */
+/** The chains on which an app had operations sponsored that may be in a block of the range. */
 export async function sponsoredChains(
   db: Database,
-  { appId, until }: Pick<StatementRange, 'appId' | 'until'>,
+  { appId, from, until }: StatementRange,
 ): Promise<readonly number[]> {
+  // What was settled, or had expired, before the range is in no block of it.
   const { rows } = await sql<{ chain: bigint }>`select distinct chain_id as chain from reservations
-    where app_id = ${appId} and created_at < ${until} order by chain_id`.execute(db)
+    where app_id = ${appId} and created_at < ${until}
+      and (state in ('open', 'included') or updated_at >= ${from}) order by chain_id`.execute(db)
   return rows.map(({ chain }) => Number(chain))
 }
 

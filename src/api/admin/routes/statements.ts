@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { ConflictError, InvalidFieldError } from '../../../base/errors/restErrors.js'
-import { statementCsv } from '../../../records/statements/statement.js'
+import { type StatementRange, statementCsv } from '../../../records/statements/statement.js'
 import {
   findStatement,
   listStatements,
@@ -14,7 +14,6 @@ import { insertRow, showRow } from '../../../tenants/resource.js'
 import { date, pageOf, pageById } from '../../../tenants/schemas.js'
 import type { AdminContext } from '../../adminContext.js'
 import { route } from '../../adminContext.js'
-import { servedChain } from './chains.js'
 
 const LONGEST_MS = 366 * 86_400_000
 
@@ -32,9 +31,15 @@ function requireKept({ keptSince }: AdminContext, from: Date, until: Date): void
 }
 
 /** Throws ConflictError while a reorganisation can still change a block before `until`. */
-async function requireFinal(context: AdminContext, appId: string, until: Date): Promise<void> {
-  for (const chainId of await sponsoredChains(context.database, { appId, until })) {
-    const final = await servedChain(context, chainId).finalTime()
+async function requireFinal(context: AdminContext, range: StatementRange): Promise<void> {
+  const { until } = range
+  for (const chainId of await sponsoredChains(context.database, range)) {
+    const chain = context.chains.get(chainId)
+    if (chain === undefined)
+      throw new ConflictError(
+        `Chain ${chainId}, of this range, is not served: what is final there is unknown.`,
+      )
+    const final = await chain.finalTime()
     if (final === undefined || final < until) throw notFinal(chainId, final)
   }
   if (until.getTime() > Date.now()) throw notFinal(undefined, undefined)
@@ -97,8 +102,9 @@ export const statementRoutes = [
     answer: statement,
     async run({ context, change, app, body: { from, until } }) {
       requireKept(context, from, until)
-      await requireFinal(context, app.id, until)
-      const made = await makeContent(context.database, { appId: app.id, from, until })
+      const range = { appId: app.id, from, until }
+      await requireFinal(context, range)
+      const made = await makeContent(context.database, range)
       if (made === 'notFinal') throw notFinal(undefined, undefined)
       if (made === 'tooLong')
         throw new InvalidFieldError('from', 'makes too long a statement: ask for fewer days')
