@@ -3,6 +3,7 @@ import { get, type IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createAccount } from '../../src/tenants/accounts.js'
 import { audited, listAudit } from '../../src/tenants/audit.js'
+import { createPasswords } from '../../src/tenants/people/passwords.js'
 import { createUser, findUserByEmail, users } from '../../src/tenants/people/users.js'
 import { listRows, updateRow } from '../../src/tenants/resource.js'
 import { testActor } from '../support/actor.js'
@@ -177,6 +178,27 @@ test.each([
   expect(problem).toBe('unknown')
   expect(cookiesOf(back)).not.toMatch(/\bpurser=/)
   expect(await listRows(database, users, {})).toEqual(before)
+})
+
+test('a password that was chosen before the provider proved the address ends, with its sessions', async () => {
+  const [email, password] = ['eve@company.example', 'nine blue whales, singing']
+  const passwordHash = await createPasswords().hash(password, 'test')
+  await audited(external().database, testActor, (change) =>
+    createUser(change, { email, name: 'Eve', isOperator: false, passwordHash }),
+  )
+  const url = `${urlOf(service)}/admin/v1/session`
+  const headers = { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' }
+  const body = JSON.stringify({ email, password })
+  const signIn = () => fetch(url, { method: 'POST', headers, body })
+  const planted = await signIn()
+  expect((await sessionOf(planted)).user.hasPassword).toBe(true)
+  provider.people.set('eve-1', { email, email_verified: true })
+  const { user } = await sessionOf((await enter('eve-1')).back)
+  expect(user).toMatchObject({ email, hasPassword: false })
+  expect((await signIn()).status).toBe(401)
+  const before = await fetch(url, { headers: { ...headers, cookie: cookiesOf(planted) } })
+  expect(before.status).toBe(401)
+  await sessionOf((await enter('eve-1')).back)
 })
 
 test('who is disabled stays outside', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type OidcSettings, type RoleRule, readPerson } from './createOidc.js'
+import { createOidc, type OidcSettings, type RoleRule, readPerson } from './createOidc.js'
 
 function settings(roles: readonly RoleRule[] = []): OidcSettings {
   return {
@@ -14,6 +14,10 @@ function settings(roles: readonly RoleRule[] = []): OidcSettings {
     roles,
   }
 }
+
+test('a provider on this machine may have an IPv6 address', () => {
+  createOidc({ ...settings(), issuer: 'http://[::1]:1' }).close()
+})
 
 const ada = { sub: 'ada-1', email: 'Ada@Company.example', email_verified: true }
 

@@ -1,6 +1,6 @@
 import type { Configuration, CustomFetch } from 'openid-client'
 import { createOutboundClient, type OutboundClient } from '../../base/outbound/guardedRequest.js'
-import { createNetworkGuard } from '../../base/outbound/networkGuard.js'
+import { bareHost, createNetworkGuard } from '../../base/outbound/networkGuard.js'
 import { mayAct, type Role } from '../../base/vocabulary.js'
 import { normalEmail } from './email.js'
 
@@ -33,7 +33,7 @@ const MAX_RESPONSE = 256 * 1024
  */
 export function createOidc(settings: OidcSettings): Oidc {
   const issuer = new URL(settings.issuer)
-  const guard = createNetworkGuard([issuer.hostname])
+  const guard = createNetworkGuard([bareHost(issuer.hostname)])
   const client = createOutboundClient(guard, { maxBytes: MAX_RESPONSE })
   let known: Promise<Configuration> | undefined
 

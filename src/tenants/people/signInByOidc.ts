@@ -8,7 +8,14 @@ import type { Person } from './createOidc.js'
 import { addMember, changeRole, findMember, removeMember } from './members.js'
 import type { Visitor } from './sessions.js'
 import { type AccessContext, type BegunSession, beginSession } from './signIn.js'
-import { createUser, findUserByEmail, lockLiveUser, type User, users } from './users.js'
+import {
+  changePassword,
+  createUser,
+  findUserByEmail,
+  lockLiveUser,
+  type User,
+  users,
+} from './users.js'
 
 /**
  * Begins a session of a person whom the provider has verified. The first time, the verified e-mail address says who
@@ -55,7 +62,12 @@ async function userOf(trx: Transaction, person: Person, actor: Actor): Promise<U
         )
       : undefined)
   // An address that was given to another person is not the user whom it meant before.
-  return user !== undefined && (await insertIdentity(trx, person, user.id)) ? user : undefined
+  if (user === undefined || !(await insertIdentity(trx, person, user.id))) return undefined
+  // Any admin can invite any address, and choose the password: only the provider proves whose address it is. Operators
+  // are not made that way.
+  if (user.hasPassword && !user.isOperator)
+    await audited(trx, actor, (change) => changePassword(change, user.id, null, undefined))
+  return user
 }
 
 /** Gives exactly this role in an account; undefined takes the one that the user has. Throws LastAdminError. */

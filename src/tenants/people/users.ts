@@ -117,13 +117,13 @@ export async function changeUser(
 }
 
 /**
- * Gives a user a password and ends all sessions but the one in which that is done.
+ * Gives a user a password, or none, and ends all sessions but the one in which that is done.
  * @returns undefined when there is no such user
  */
 export function changePassword(
   change: AuditChange,
   id: string,
-  passwordHash: string,
+  passwordHash: string | null,
   keptSession: string | undefined,
 ): Promise<true | undefined> {
   const { trx } = change
