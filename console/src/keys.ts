@@ -39,6 +39,8 @@ function onKey(event: KeyboardEvent): void {
   // An open dialog has the keyboard.
   if (document.querySelector('dialog[open]') !== null) return
   const { key } = event
+  // A key that only changes another one is none: `$` is Shift and 4.
+  if (/^(?:Shift|CapsLock|AltGraph)$/.test(key)) return
   // Enter on a link or a button is theirs.
   if (key === 'Enter' && (event.target as Element).closest?.('a, button, summary') !== null) return
   const names = Date.now() - firstAt < SEQUENCE ? [`${first} ${key}`, key] : [key]

@@ -99,7 +99,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the owner of an app'),
     const { info } = purser()
     await sponsoredByViem(info, 'console-wasteful', info.standardUrl, 200_000n)
     await page.keyboard.press('g')
-    await page.keyboard.press('$')
+    await page.keyboard.press('Shift+Digit4')
     await page.getByRole('heading', { name: 'Spending' }).waitFor()
     await page.locator('tbody tr', { hasText: 'development' }).getByText('$').first().waitFor()
     await page.locator('tr.is-total').getByText('Total').waitFor()

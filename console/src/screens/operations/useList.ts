@@ -3,7 +3,7 @@ import { useEffect, useMemo } from 'preact/hooks'
 import { call, type Trouble } from '../../api/call.js'
 import { useQuery } from '../../api/query.js'
 import type { Page } from '../../api/shapes.js'
-import { mergeNewest } from './mergeNewest.js'
+import { mergeNewest, type Part, renewed } from './mergeNewest.js'
 
 /** Rows of a page, and the most that the screen holds: beyond them filters help more than scrolling. */
 const PAGE = 50
@@ -21,7 +21,8 @@ export type List<Row> = {
   refresh(): void
 }
 
-type State<Row> = { readonly rows: readonly Row[]; readonly waiting: readonly Row[] }
+/** What is shown, and what would be if nobody read. */
+type State<Row> = { readonly shown: Part<Row>; readonly newest: Part<Row> }
 
 /**
  * A list, the newest first: its first page is asked for again and again by `refresh`, older ones on request.
@@ -36,51 +37,52 @@ export function useList<Row>(
   const { data, trouble, refresh } = useQuery<Page<Row>>(path, { ...query, limit: String(PAGE) })
   const key = JSON.stringify([path, query])
   const state = useSignal<State<Row> | undefined>(undefined)
-  const next = useSignal<string | undefined>(undefined)
   const isLoadingMore = useSignal(false)
   const shownKey = useMemo(() => ({ key }), [key])
   useEffect(() => {
     state.value = undefined
-    next.value = undefined
   }, [shownKey])
   useEffect(() => {
     if (data === undefined) return
-    const before = state.peek()
-    if (before === undefined) next.value = data.next
+    const before = state.peek() ?? only({ rows: [], next: undefined })
+    const newest = mergeNewest(before.newest, data, keyOf, MOST)
+    const rows = renewed(before.shown.rows, data.items, keyOf)
     state.value =
-      before === undefined
-        ? { rows: data.items, waiting: [] }
-        : mergeNewest(before, data.items, keyOf, isReading())
+      isReading() && rows.length > 0 ? { shown: { ...before.shown, rows }, newest } : only(newest)
   }, [data, shownKey])
   const loadMore = async (): Promise<void> => {
-    const before = next.value
+    const before = state.value?.shown.next
     if (before === undefined || isLoadingMore.value) return
     isLoadingMore.value = true
     try {
       const page = await call<Page<Row>>('GET', path, {
         query: { ...query, limit: String(PAGE), before },
       })
-      const present = state.value
-      if (present !== undefined && next.value === before) {
-        state.value = { ...present, rows: [...present.rows, ...page.items] }
-        next.value = page.next
-      }
+      // What changed meanwhile may have another page below it.
+      const extended = (part: Part<Row>): Part<Row> =>
+        part.next === before ? { rows: [...part.rows, ...page.items], next: page.next } : part
+      if (state.value !== undefined)
+        state.value = { shown: extended(state.value.shown), newest: extended(state.value.newest) }
     } finally {
       isLoadingMore.value = false
     }
   }
-  const { rows, waiting = [] } = state.value ?? {}
+  const { rows, next } = state.value?.shown ?? { rows: undefined, next: undefined }
+  const shownKeys = new Set(rows?.map(keyOf))
   return {
     rows,
     trouble,
-    waiting: waiting.length,
-    hasMore: next.value !== undefined && (rows?.length ?? 0) < MOST,
+    waiting: state.value?.newest.rows.filter((row) => !shownKeys.has(keyOf(row))).length ?? 0,
+    hasMore: next !== undefined && (rows?.length ?? 0) < MOST,
     isLoadingMore: isLoadingMore.value,
     showWaiting: () => {
-      if (state.value)
-        state.value = { rows: [...state.value.waiting, ...state.value.rows], waiting: [] }
+      if (state.value) state.value = only(state.value.newest)
     },
     loadMore: () => void loadMore().catch(() => refresh()),
     refresh,
   }
+}
+
+function only<Row>(part: Part<Row>): State<Row> {
+  return { shown: part, newest: part }
 }

@@ -55,6 +55,7 @@ export function Overview() {
   useChanges(() => {
     answer.refresh()
     chains.refresh()
+    tanks.refresh()
     needs.refresh()
   }, true)
   // While the next period is on its way, the last one stays.
