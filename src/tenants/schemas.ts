@@ -37,6 +37,9 @@ export const name = z
   .max(100)
   .regex(/^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}]*$/u, 'must be printable')
 
+/** A code of a query, as `base/errors/explain.ts` knows them: AA25, STO-021, BUDGET_EXCEEDED, -32508. */
+export const code = z.string().regex(/^[A-Z0-9_-]{1,60}$/, 'must be a code')
+
 /** The id of a chain in a path or a query. */
 export const chainId = z.coerce.number<number>().int().min(1).max(Number.MAX_SAFE_INTEGER)
 

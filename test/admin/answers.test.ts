@@ -356,6 +356,8 @@ describe('every answer is as the OpenAPI document says', () => {
     const decisionId = await storeCall(database(), appId, randomUUID())
     const { items } = await get(`/decisions?appId=${appId}&code=WEBHOOK_DENIED&limit=1`)
     expect(items).toMatchObject([{ decisionId, appId, fate: 'none', actualCost: null }])
+    // Each list takes the codes of the others.
+    expect((await get('/decisions?code=AA25')).items).toEqual([])
     const decision = await get('/decisions/{decisionId}', { decisionId })
     expect(decision).toMatchObject({ ...items[0], webhookCalls: [{ outcome: 'denied' }] })
     expect(decision.explanation.code).toBe('WEBHOOK_DENIED')

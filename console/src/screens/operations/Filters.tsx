@@ -1,7 +1,7 @@
 import type { App, Chain } from '../../api/shapes.js'
 import { FilterChip, FilterForm } from '../../parts/Filter.js'
 import { go, hrefOf, place, searchWith } from '../../router.js'
-import { type FilterName, filterNames, filtersOf, type View } from './views.js'
+import { type FilterName, filterNames, filterOf, filtersOf, type View } from './views.js'
 
 type FiltersProps = {
   readonly view: View
@@ -46,17 +46,10 @@ export function Filters({ view, apps, chains }: FiltersProps) {
       <FilterForm
         label={`Filter by ${words.join(' or ')}`}
         placeholder={`+ filter: ${words.join(', ')}`}
-        onAdd={(text) => set(filterOf(text, names), text)}
+        onAdd={(text) => set(...filterOf(text, names))}
       />
     </div>
   )
-}
-
-/** The filter that a text is for: addresses are senders, words in capitals codes. */
-function filterOf(text: string, names: readonly FilterName[]): FilterName {
-  if (/^0x/i.test(text)) return 'sender'
-  if (names.includes('method') && /^[a-z]+_/.test(text)) return 'method'
-  return names.includes('rule') ? 'rule' : 'code'
 }
 
 type ChoiceProps = {

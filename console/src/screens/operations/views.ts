@@ -22,7 +22,7 @@ export function viewOf(name: string | null, list: string): View {
 /** The filters that each list takes, in the order in which they are offered. */
 export const filtersOf: Readonly<Record<ListName, readonly FilterName[]>> = {
   operations: ['appId', 'chainId', 'sender', 'code'],
-  refusals: ['appId', 'chainId', 'sender', 'rule', 'method'],
+  refusals: ['appId', 'chainId', 'sender', 'code', 'rule', 'method'],
   decisions: ['appId', 'chainId', 'sender', 'code'],
 }
 
@@ -37,15 +37,33 @@ export const filterNames = {
 
 export type FilterName = keyof typeof filterNames
 
+/** The filter of refusals for what decided: the number of a JSON-RPC error is their code, a name such as AA25 their rule. */
+export function refusalFilterOf(code: string): 'code' | 'rule' {
+  return /^-?\d+$/.test(code) ? 'code' : 'rule'
+}
+
+/** The filter that a text is for, and its value there: addresses are senders, what is no method is a code, in capitals. */
+export function filterOf(
+  text: string,
+  names: readonly FilterName[],
+): readonly [name: FilterName, value: string] {
+  if (/^0x/i.test(text)) return ['sender', text]
+  if (names.includes('method') && /^[a-z]+_/.test(text)) return ['method', text]
+  return [names.includes('rule') ? refusalFilterOf(text) : 'code', text.toUpperCase()]
+}
+
 /** The query of the API for a view with the filters of an address. */
 export function queryOf(
   { list, outcome }: View,
   search: URLSearchParams,
   from?: string,
 ): Readonly<Record<string, string>> {
-  const filters = filtersOf[list].flatMap((name) => {
+  const filters = filtersOf[list].flatMap((name): readonly [string, string][] => {
     const value = search.get(name)
-    return value === null || value === '' ? [] : [[name, value] as const]
+    if (value === null || value === '') return []
+    if (name !== 'code' && name !== 'rule') return [[name, value]]
+    // A tab takes over the filters of another one, whose codes are the rules of refusals.
+    return [[list === 'refusals' ? refusalFilterOf(value) : name, value.toUpperCase()]]
   })
   return {
     ...Object.fromEntries(filters),

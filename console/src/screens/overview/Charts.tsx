@@ -3,6 +3,7 @@ import type { OverviewAnswer } from '../../api/shapes.js'
 import { Chart, type Series } from '../../parts/Chart.js'
 import { grouped, tidyOf, usdText } from '../../parts/format.js'
 import { hrefOf } from '../../router.js'
+import { refusalFilterOf } from '../operations/views.js'
 import { type Period, partOf } from './period.js'
 
 type ChartsProps = {
@@ -108,7 +109,7 @@ function Refusals({ refusals }: Pick<OverviewAnswer, 'refusals'>) {
     <ul class="codes">
       {refusals.slice(0, CODES).map(({ code, count }) => (
         <li key={code}>
-          <a href={hrefOf('operations', { view: 'refused', rule: code })}>
+          <a href={hrefOf('operations', { view: 'refused', [refusalFilterOf(code)]: code })}>
             <code>{code}</code>
           </a>
           <span>{grouped(count)}</span>

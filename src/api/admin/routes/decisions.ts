@@ -14,6 +14,7 @@ import { listWebhookCalls } from '../../../paymaster/ledger/webhookCalls.js'
 import {
   address,
   chainId,
+  code,
   date,
   explanation,
   hash,
@@ -63,10 +64,7 @@ const decisionQuery = pageById.extend({
     .enum(['true', 'false'])
     .transform((text) => text === 'true')
     .optional(),
-  code: z
-    .string()
-    .regex(/^[A-Z_]{1,60}$/)
-    .optional(),
+  code: code.optional(),
   chainId: chainId.optional(),
   sender: lowerAddress.optional(),
   userOpHash: lowerHash.optional(),

@@ -26,6 +26,7 @@ import { timelineOf, troubleOf } from '../../../records/timelineOf.js'
 import {
   address,
   chainId,
+  code,
   date,
   explanation,
   hash,
@@ -42,8 +43,6 @@ import { decodeOperation } from '../../dialects/decode/operation.js'
 import { encodeOperation } from '../../dialects/operationFields.js'
 import { asPurserError } from '../../restError.js'
 import { servedChain } from './chains.js'
-
-const code = z.string().regex(/^[A-Z0-9_-]{1,60}$/, 'must be a code')
 
 const bundleId = z.string().nullable()
 

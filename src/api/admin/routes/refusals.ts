@@ -7,6 +7,7 @@ import { findRefusal, listRefusals, type StoredRefusal } from '../../../records/
 import {
   address,
   chainId,
+  code,
   date,
   explanation,
   id,
@@ -101,7 +102,7 @@ export const refusalRoutes = [
     summary: 'What a code means, who can fix it, and how: AA25, STO-021, BUDGET_EXCEEDED, -32508',
     who: 'either',
     role: 'viewer',
-    query: z.strictObject({ code: z.string().regex(/^[A-Z0-9_-]{1,60}$/, 'must be a code') }),
+    query: z.strictObject({ code }),
     answer: explanation,
     async run({ query: { code } }) {
       const known = explain(code)
