@@ -89,6 +89,15 @@ export function usdOfAll(costs: readonly Cost[]): number | undefined {
   }, 0)
 }
 
+/** Costs with the sign of their coin, and with USD where it has a price. */
+export function pricedOf(costs: readonly Cost[]) {
+  return costs.map(({ chainId, wei }) => ({
+    coin: coinOf(chainId),
+    wei,
+    usd: usdOf(BigInt(wei), chainId),
+  }))
+}
+
 /** All costs together, by coin: `0.0062 Ξ`, or `0.0062 Ξ, 1.2 POL`. */
 export function coinsOfAll(costs: readonly Cost[]): string {
   const sums = new Map<string, bigint>()

@@ -1,9 +1,10 @@
-import { appName, usdOf, usdOfAll } from '../../api/names.js'
+import { appName, pricedOf, usdOf } from '../../api/names.js'
 import type { OverviewAnswer } from '../../api/shapes.js'
 import { Chart, type Series } from '../../parts/Chart.js'
 import { grouped, tidyOf, usdText } from '../../parts/format.js'
 import { hrefOf } from '../../router.js'
 import { refusalFilterOf } from '../operations/views.js'
+import { unitOf } from '../spending/spending.js'
 import { type Period, partOf } from './period.js'
 
 type ChartsProps = {
@@ -24,7 +25,8 @@ export function Charts({ answer, onZoom }: ChartsProps) {
   const count = Math.max(1, Math.ceil((period.until.getTime() - first) / 1_000 / step))
   const times = Array.from({ length: count }, (_, bar) => new Date(first + bar * step * 1_000))
   const barOf = (at: string) => Math.floor((Date.parse(at) - first) / 1_000 / step)
-  const isUsd = answer.spend.length > 0 && usdOfAll(answer.spend) !== undefined
+  const unit = unitOf(pricedOf(answer.spend)) ?? 'several coins'
+  const isUsd = unit === 'USD'
   const zoom = (a: number, b: number) => onZoom(partOf(period, a, b))
   return (
     <div class="charts">
@@ -39,7 +41,7 @@ export function Charts({ answer, onZoom }: ChartsProps) {
       </section>
       <section class="card">
         <Chart
-          title={`Spent by app${isUsd ? ', USD' : ', Ξ'}`}
+          title={answer.spend.length === 0 ? 'Spent by app' : `Spent by app, ${unit}`}
           series={spending(answer, count, barOf, isUsd)}
           times={times}
           show={(value) => (isUsd ? usdText(value) : tidyOf(String(Math.round(value))))}

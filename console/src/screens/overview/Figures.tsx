@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact'
-import { coinsOfAll, usdOfAll } from '../../api/names.js'
+import { coinsOfAll, pricedOf, usdOfAll } from '../../api/names.js'
 import type { OverviewAnswer } from '../../api/shapes.js'
 import { changeOf, grouped, spanOf, usdText } from '../../parts/format.js'
 import { hrefOf } from '../../router.js'
+import { changeBetween } from '../spending/spending.js'
 
 type FiguresProps = {
   readonly answer: OverviewAnswer
@@ -18,7 +19,7 @@ export function Figures({ answer, before }: FiguresProps) {
   const change = (value: (of: OverviewAnswer) => number) =>
     before === undefined ? '' : changeOf(value(answer), value(before))
   const received = change(({ totals: of }) => Number(of.received))
-  const spent = change(({ spend: of }) => usdOfAll(of) ?? Number(sumOf(of)))
+  const spent = before && changeBetween(pricedOf(spend), pricedOf(before.spend))
   const refused = change(refusedOf)
   return (
     <ul class="figures" aria-label="In this period">
@@ -74,10 +75,6 @@ export function Figures({ answer, before }: FiguresProps) {
 
 function refusedOf({ refusals }: OverviewAnswer): number {
   return refusals.reduce((sum, { count }) => sum + Number(count), 0)
-}
-
-function sumOf(spend: OverviewAnswer['spend']): bigint {
-  return spend.reduce((sum, { wei }) => sum + BigInt(wei), 0n)
 }
 
 type FigureProps = {

@@ -1,19 +1,21 @@
 import { pathOf } from '../../api/call.js'
 import { curl } from '../../api/curl.js'
-import { chainName, coinOf, coinsOfAll, usdOf, usdOfAll } from '../../api/names.js'
+import { chainName, coinOf, coinsOfAll, pricedOf, usdOf, usdOfAll } from '../../api/names.js'
 import { useQuery } from '../../api/query.js'
 import type { Page, Spend } from '../../api/shapes.js'
 import { AsCodeButton } from '../../parts/AsCodeButton.js'
 import { decimalOf } from '../../parts/amounts.js'
 import { ndjsonOf } from '../../parts/csv.js'
 import { Empty } from '../../parts/Empty.js'
-import { changeOf, grouped, usdText } from '../../parts/format.js'
+import { grouped, usdText } from '../../parts/format.js'
 import { Loaded } from '../../parts/Loaded.js'
 import { saveCsv, saveText } from '../../parts/saveFile.js'
 import { type Column, Table } from '../../parts/Table.js'
 import { Tabs } from '../../parts/Tabs.js'
 import { go, hrefOf, place, searchWith } from '../../router.js'
 import {
+  byWorth,
+  changeBetween,
   type Grouping,
   groupings,
   groupsOf,
@@ -170,7 +172,7 @@ function rowsOf(
       before: past.get(key) ?? [],
     }
   })
-  if (grouping !== 'day') rows.sort((a, b) => worthOf(b.lines) - worthOf(a.lines))
+  if (grouping !== 'day') rows.sort((a, b) => byWorth(pricedOf(a.lines), pricedOf(b.lines)))
   return [...rows, { key: TOTAL, name: 'Total', lines, before: earlier }]
 }
 
@@ -178,11 +180,6 @@ function nameOf(line: Spend, grouping: Grouping): string {
   if (grouping === 'app') return line.appName
   if (grouping === 'policy') return line.policyName ?? 'no policy'
   return grouping === 'chain' ? chainName(line.chainId) : line.day
-}
-
-/** USD, or units of the coins where one has no price: for comparison only. */
-function worthOf(lines: readonly Spend[]): number {
-  return usdOfAll(lines) ?? lines.reduce((sum, { wei }) => sum + Number(wei), 0)
 }
 
 function usdShown(lines: readonly Spend[]): string {
@@ -220,7 +217,7 @@ const columns: readonly Column<Row>[] = [
     name: 'Change',
     shown: 'wide',
     isNumber: true,
-    cell: ({ lines, before }) => changeOf(worthOf(lines), worthOf(before)) || '–',
+    cell: ({ lines, before }) => changeBetween(pricedOf(lines), pricedOf(before)) || '–',
   },
 ]
 

@@ -1,6 +1,15 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Spend } from '../../api/shapes.js'
-import { groupsOf, monthsUntil, spanBefore, spanOfMonth, wasteOf } from './spending.js'
+import {
+  byWorth,
+  changeBetween,
+  groupsOf,
+  monthsUntil,
+  spanBefore,
+  spanOfMonth,
+  unitOf,
+  wasteOf,
+} from './spending.js'
 
 const iso = ({ from, until }: { from: Date; until: Date }) => [
   from.toISOString().slice(0, 10),
@@ -73,5 +82,41 @@ test('lines are put together by app, policy, chain or day', () => {
     ],
     measured: 2,
     operations: 3,
+  })
+})
+
+describe('costs in USD and in coins', () => {
+  const ether = (amount: number, usd?: number) => [{ coin: 'Ξ', wei: String(amount * 1e18), usd }]
+  const pol = (amount: number, usd?: number) => [{ coin: 'POL', wei: String(amount * 1e18), usd }]
+
+  test('are added in USD where each has a price, otherwise in their one coin', () => {
+    expect(unitOf([...ether(1, 3_000), ...pol(2, 1)])).toBe('USD')
+    expect(unitOf([...ether(1, 3_000), ...ether(0.01)])).toBe('Ξ')
+    expect(unitOf(pol(2))).toBe('POL')
+    expect(unitOf([...ether(1), ...pol(2)])).toBeUndefined()
+    expect(unitOf([...ether(1, 3_000), ...pol(2)])).toBeUndefined()
+  })
+
+  test('are compared with those before in one unit, or not at all', () => {
+    expect(changeBetween(ether(2, 12), pol(9, 8))).toBe('+50 % to before')
+    expect(changeBetween(pol(3), pol(2))).toBe('+50 % to before')
+    // One side has a price, the other none, in one coin and in two.
+    expect(changeBetween(ether(0.01), ether(0.02, 8))).toBe('−50 % to before')
+    expect(changeBetween(pol(0.01), ether(0.02, 8))).toBe('')
+    expect(changeBetween([...ether(1), ...pol(1)], [...ether(1), ...pol(1)])).toBe('')
+    expect(changeBetween(ether(1), [])).toBe('')
+  })
+
+  test('are sorted by USD, and those without a price come last', () => {
+    const mixed = [...ether(1, 20), ...pol(7)]
+    const sorted = [pol(1), ether(0.01), pol(2), ether(1, 10), mixed, ether(2, 5_000)]
+    expect(sorted.sort(byWorth)).toEqual([
+      ether(2, 5_000),
+      mixed,
+      ether(1, 10),
+      pol(2),
+      pol(1),
+      ether(0.01),
+    ])
   })
 })

@@ -1,4 +1,5 @@
 import type { Spend } from '../../api/shapes.js'
+import { changeOf } from '../../parts/format.js'
 
 /** Ways in which spending is put together. */
 export const groupings = ['app', 'policy', 'chain', 'day'] as const
@@ -58,6 +59,47 @@ export function groupsOf(
     else group.push(line)
   }
   return groups
+}
+
+/** A cost with the sign of its coin; `usd` is undefined where the coin has no price. */
+export type Priced = {
+  readonly coin: string
+  readonly wei: string
+  readonly usd: number | undefined
+}
+
+const USD = 'USD'
+
+/** What all of the costs can be added in: USD where each has a price, or their one coin; undefined = in nothing. */
+export function unitOf(costs: readonly Priced[]): string | undefined {
+  if (costs.every(({ usd }) => usd !== undefined)) return USD
+  const [coin, ...others] = coinsIn(costs)
+  return others.length === 0 ? coin : undefined
+}
+
+/** The sum of the costs in a unit that `unitOf` gave, coins in wei. */
+export function sumIn(unit: string, costs: readonly Priced[]): number {
+  return costs.reduce((sum, { usd, wei }) => sum + (unit === USD ? (usd ?? 0) : Number(wei)), 0)
+}
+
+/** Costs against those before, in a unit that both have: `+12 % to before`; empty where there is none. */
+export function changeBetween(costs: readonly Priced[], before: readonly Priced[]): string {
+  const unit = unitOf([...costs, ...before])
+  return unit === undefined ? '' : changeOf(sumIn(unit, costs), sumIn(unit, before))
+}
+
+/** Sorts by the USD that are known, the most first; what has no price comes last, by coin and then by amount. */
+export function byWorth(a: readonly Priced[], b: readonly Priced[]): number {
+  const usd = sumIn(USD, b) - sumIn(USD, a)
+  if (usd !== 0) return usd
+  const [coins, others] = [coinsIn(a), coinsIn(b)]
+  if (coins.join() !== others.join()) return coins.join() < others.join() ? -1 : 1
+  const [coin = '', ...more] = coins
+  return more.length > 0 ? 0 : sumIn(coin, b) - sumIn(coin, a)
+}
+
+function coinsIn(costs: readonly Priced[]): readonly string[] {
+  return [...new Set(costs.map(({ coin }) => coin))].sort()
 }
 
 /** What lines cost for unused gas, as costs, with the numbers of operations of which that is known and of all. */
