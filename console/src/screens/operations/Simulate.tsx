@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals'
-import { call } from '../../api/call.js'
+import { accountId, call } from '../../api/call.js'
 import type { Simulation } from '../../api/shapes.js'
 import { ActButton } from '../../parts/ActButton.js'
 import { Remedy } from './Remedy.js'
@@ -26,6 +26,8 @@ export function Simulate({ appId, ...body }: SimulateProps) {
     }
     isBusy.value = false
   }
+  // The service simulates for an account only.
+  if (accountId.value === undefined) return null
   return (
     <section class="simulate" aria-live="polite">
       <div class="row">

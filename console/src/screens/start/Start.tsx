@@ -5,6 +5,7 @@ import { useQuery } from '../../api/query.js'
 import { credentials } from '../../api/session.js'
 import type { App, Chain, Key, Operation, Page } from '../../api/shapes.js'
 import { serviceUrl } from '../../api/site.js'
+import { ActButton } from '../../parts/ActButton.js'
 import { Age } from '../../parts/Age.js'
 import { Code } from '../../parts/Code.js'
 import { Empty } from '../../parts/Empty.js'
@@ -144,9 +145,9 @@ function NewKey({ app, made }: NewKeyProps) {
               .map(({ last4 }) => `…${last4}`)
               .join(', ')}; the service keeps only their hashes.`}
       </p>
-      <button type="button" onClick={() => void make()}>
+      <ActButton needs="developer" onClick={make}>
         Make a key
-      </button>
+      </ActButton>
     </div>
   )
 }

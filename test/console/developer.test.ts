@@ -1,0 +1,100 @@
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { rpc } from '../support/http/jsonRpc.js'
+import { adminGet } from '../support/service/adminGet.js'
+import { useRunningPurser } from '../support/service/usePurser.js'
+import { chromiumPath } from './browser.js'
+import { consoleTitle, useConsole } from './useConsole.js'
+
+const password = 'nine blue bicycles in the rain'
+const purser = useRunningPurser()
+const opened = useConsole()
+
+describe.skipIf(chromiumPath === undefined)(consoleTitle('a developer of an account'), () => {
+  let page: Page
+  let viewer: Page
+  const url = (path: string) => `${purser().info.url}/console/${path}`
+  const makeKey = (of: Page) => of.getByRole('button', { name: 'Make a key' })
+
+  /** A page of a new user who chose the password. */
+  const enter = async (token: string): Promise<Page> => {
+    const page = await (await opened().browser.newContext()).newPage()
+    await page.goto(url(`setup#${token}`))
+    await page.getByLabel('Password').fill(password)
+    await page.keyboard.press('Enter')
+    await page.getByRole('navigation', { name: 'Screens' }).waitFor()
+    return page
+  }
+
+  const invite = async (role: string): Promise<string> => {
+    const { authToken, url } = purser().info
+    const answer = await fetch(`${url}/admin/v1/invitations`, {
+      method: 'POST',
+      headers: { authToken, 'content-type': 'application/json' },
+      body: JSON.stringify({ email: `${role}@example.com`, role }),
+    })
+    return ((await answer.json()) as { token: string }).token
+  }
+
+  beforeAll(async () => {
+    page = await enter(await invite('developer'))
+    viewer = await enter(await invite('viewer'))
+  })
+
+  test('makes one key to begin with, also by a double click; a viewer makes none', async () => {
+    let requests = 0
+    page.on('request', (request) => {
+      if (request.method() === 'POST' && request.url().endsWith('/keys')) requests += 1
+    })
+    await page.goto(url('start'))
+    await makeKey(page).dblclick()
+    await page.getByLabel('Copy the apiKey').waitFor()
+    expect(requests).toBe(1)
+    await viewer.goto(url('start'))
+    await makeKey(viewer).waitFor()
+    expect(await makeKey(viewer).isDisabled()).toBe(true)
+    expect(await makeKey(viewer).getAttribute('title')).toContain('the role developer')
+  })
+
+  test('is offered to simulate what was refused; an operator outside all accounts is not', async () => {
+    const { info, output } = purser()
+    const operation = {
+      sender: `0x${'ab'.repeat(20)}`,
+      nonce: '0x0',
+      callData: '0x',
+      signature: '0x',
+      maxFeePerGas: '0x77359400',
+      maxPriorityFeePerGas: '0x77359400',
+      callGasLimit: '0x5208',
+      verificationGasLimit: '0x186a0',
+      preVerificationGas: '0x186a0',
+    }
+    await rpc(info.standardUrl, 'eth_sendUserOperation', [operation, info.entryPoints['0.7']])
+    await expect
+      .poll(async () => (await adminGet(info, '/refusals')).items.length, { timeout: 15_000 })
+      .toBe(1)
+    const {
+      items: [{ refusalId }],
+    } = await adminGet(info, '/refusals')
+    const simulate = (of: Page) => of.getByRole('button', { name: 'Simulate it now' })
+    await viewer.goto(url(`refusals/${refusalId}`))
+    await simulate(viewer).waitFor()
+
+    const first = opened().page
+    await first.goto(/\S+\/console\/sign-in#\S+/.exec(output())?.[0] ?? '')
+    await first.getByText('Get started').first().waitFor()
+    const body = { email: 'operator@example.com', name: 'operator', isOperator: true }
+    const request = {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    }
+    const token = await first.evaluate(
+      `fetch('/admin/v1/users', ${JSON.stringify(request)}).then((answer) => answer.json()).then(({ token }) => token)`,
+    )
+    const operator = await enter(String(token))
+    await operator.goto(url(`refusals/${refusalId}`))
+    await operator.getByText('What was asked').waitFor()
+    expect(await simulate(operator).count()).toBe(0)
+  })
+})
