@@ -56,6 +56,36 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('a developer of an acco
     expect(await makeKey(viewer).getAttribute('title')).toContain('the role developer')
   })
 
+  test('makes another key in the explorer once its hour is over', async () => {
+    await page.clock.install()
+    await page.goto(url('explorer'))
+    await makeKey(page).click()
+    await page.getByText('With a key that ends in an hour').waitFor()
+    await page.clock.fastForward('01:00:01')
+    await makeKey(page).click()
+    await page.getByText('With a key that ends in an hour').waitFor()
+  })
+
+  test('takes the key of the explorer along when signing out: the next user has none', async () => {
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByLabel('E-mail address').fill('viewer@example.com')
+    await page.getByLabel('Password').fill(password)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'eth_supportedEntryPoints' }).waitFor()
+    await makeKey(page).waitFor()
+    expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true)
+  })
+
+  test('asks for the lines of an export, and reads of a stream how to ask for it', async () => {
+    await viewer.goto(url('explorer?method=GET /audit/export'))
+    await viewer.getByRole('button', { name: 'Send' }).click()
+    const lines = await viewer.getByRole('region', { name: 'the lines' }).textContent()
+    for (const line of lines?.split('\n') ?? []) expect(JSON.parse(line)).toHaveProperty('action')
+    await viewer.goto(url('explorer?method=GET /apps/{appId}/stream'))
+    await viewer.getByText('It sends events for minutes').waitFor()
+    expect(await viewer.getByRole('button', { name: 'Send' }).count()).toBe(0)
+  })
+
   test('is offered to simulate what was refused; an operator outside all accounts is not', async () => {
     const { info, output } = purser()
     const operation = {

@@ -1,23 +1,24 @@
 import { useSignal } from '@preact/signals'
-import { call, pathOf } from '../../api/call.js'
+import { callText, pathOf } from '../../api/call.js'
 import { curl } from '../../api/curl.js'
 import { Code } from '../../parts/Code.js'
 import { Field } from '../../parts/Field.js'
 import { Json } from '../../parts/Json.js'
 import type { DescribedRoute } from './documents.js'
 
-/** One route of the administration: a GET is asked here, a change is shown as code. */
+/** One route of the administration: a GET is asked here, a change and a stream are shown as code. */
 export function AdminRoute({ route }: { readonly route: DescribedRoute }) {
   const values = useSignal<Readonly<Record<string, string>>>({})
-  const answer = useSignal<unknown>(undefined)
+  const answer = useSignal<string | undefined>(undefined)
   const trouble = useSignal<string | undefined>(undefined)
   const path = route.path.replace(/\{(\w+)\}/g, (whole, name) => values.value[name] || whole)
   const query = Object.fromEntries(route.inQuery.map((name) => [name, values.value[name]]))
   const isReading = route.method === 'GET'
+  const isStream = route.format === 'events'
   const ask = async (): Promise<void> => {
     trouble.value = undefined
     try {
-      answer.value = await call('GET', path, { query })
+      answer.value = await callText('GET', path, { query })
     } catch (error) {
       trouble.value = (error as Error).message
     }
@@ -40,7 +41,7 @@ export function AdminRoute({ route }: { readonly route: DescribedRoute }) {
             />
           </Field>
         ))}
-        {isReading ? (
+        {isReading && !isStream ? (
           <div class="row">
             <button type="button" class="primary" onClick={() => void ask()}>
               Send
@@ -48,7 +49,11 @@ export function AdminRoute({ route }: { readonly route: DescribedRoute }) {
             <span class="muted">As you, in this account.</span>
           </div>
         ) : (
-          <p class="muted">Changes are made on their screens, or by the code below.</p>
+          <p class="muted">
+            {isStream
+              ? 'It sends events for minutes: read them by the code below.'
+              : 'Changes are made on their screens, or by the code below.'}
+          </p>
         )}
         {trouble.value !== undefined && (
           <p class="trouble" role="alert">
@@ -59,7 +64,11 @@ export function AdminRoute({ route }: { readonly route: DescribedRoute }) {
       {answer.value !== undefined && (
         <section class="card form-more" aria-label="Answer" aria-live="polite">
           <h2>Answer</h2>
-          <Json value={answer.value} />
+          {route.format === 'lines' ? (
+            <Code what="the lines" text={answer.value.trimEnd()} />
+          ) : (
+            <Json value={JSON.parse(answer.value)} />
+          )}
         </section>
       )}
       <section class="card form-more">

@@ -12,7 +12,7 @@ import { Json } from '../../parts/Json.js'
 import { toast } from '../../parts/toasts.js'
 import { endpointsOf } from '../start/snippets.js'
 import type { RpcMethod } from './documents.js'
-import { explorerKey } from './explorerKey.js'
+import { explorerKey, madeKey } from './explorerKey.js'
 
 /** Methods after which money may be spent: they ask first. */
 const spending = [
@@ -199,10 +199,10 @@ function KeyChoice({ app, hasKey }: KeyChoiceProps) {
     )
   const make = async (): Promise<void> => {
     try {
-      const expiresAt = new Date(Date.now() + 3_600_000).toISOString()
-      const body = { name: 'console explorer', expiresAt }
+      const endsAt = Date.now() + 3_600_000
+      const body = { name: 'console explorer', expiresAt: new Date(endsAt).toISOString() }
       const made = await call<{ apiKey: string }>('POST', `/apps/${app?.id}/keys`, { body })
-      explorerKey.value = made.apiKey
+      madeKey.value = { key: made.apiKey, endsAt }
     } catch (error) {
       toast((error as Error).message)
     }
@@ -210,7 +210,7 @@ function KeyChoice({ app, hasKey }: KeyChoiceProps) {
   if (app === undefined) return <span class="muted">Requests need a key, and keys an app.</span>
   return (
     <>
-      <ActButton needs="developer" onClick={() => void make()}>
+      <ActButton needs="developer" onClick={make}>
         Make a key of {app.name} for an hour
       </ActButton>
       <span class="muted">Requests need a key.</span>

@@ -18,6 +18,9 @@ type Operation = {
   readonly summary?: string
   readonly requestBody?: unknown
   readonly parameters?: readonly { readonly name: string; readonly in: string }[]
+  readonly responses?: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, unknown>> }>
+  >
 }
 
 /** The parts of the served OpenAPI document that the explorer shows. */
@@ -34,19 +37,30 @@ export type DescribedRoute = {
   /** Names in the path and of the query. */
   readonly inPath: readonly string[]
   readonly inQuery: readonly string[]
+  /** What it answers: one value of JSON, one in each line, or events for minutes. */
+  readonly format: 'json' | 'lines' | 'events'
 }
 
 /** The routes of the administration, as its document has them. */
 export function routesOf(document: AdminDocument | undefined): readonly DescribedRoute[] {
   return Object.entries(document?.paths ?? {}).flatMap(([whole, operations]) => {
     const path = whole.replace(/^\/admin\/v1/, '')
-    return Object.entries(operations).map(([verb, { summary = '', parameters = [] }]) => ({
-      name: `${verb.toUpperCase()} ${path}`,
-      method: verb.toUpperCase(),
-      path,
-      summary,
-      inPath: [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name),
-      inQuery: parameters.flatMap((each) => (each.in === 'query' ? [each.name] : [])),
-    }))
+    return Object.entries(operations).map(
+      ([verb, { summary = '', parameters = [], responses }]) => ({
+        name: `${verb.toUpperCase()} ${path}`,
+        method: verb.toUpperCase(),
+        path,
+        summary,
+        inPath: [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name),
+        inQuery: parameters.flatMap((each) => (each.in === 'query' ? [each.name] : [])),
+        format: formatOf(responses),
+      }),
+    )
   })
+}
+
+function formatOf(responses: Operation['responses'] = {}): DescribedRoute['format'] {
+  const types = Object.values(responses).flatMap(({ content = {} }) => Object.keys(content))
+  if (types.includes('text/event-stream')) return 'events'
+  return types.includes('application/x-ndjson') ? 'lines' : 'json'
 }

@@ -1,9 +1,21 @@
-import { signal } from '@preact/signals'
+import { computed, signal } from '@preact/signals'
 import { accountId } from '../../api/call.js'
+import { session } from '../../api/session.js'
+import { now } from '../../parts/clock.js'
 
-/** The key that the explorer made, until the tab is closed or another account is chosen. */
-export const explorerKey = signal<string | undefined>(undefined)
+/** A key with the time at which it ends, Unix milliseconds. */
+type EndingKey = { readonly key: string; readonly endsAt: number }
 
-accountId.subscribe(() => {
-  explorerKey.value = undefined
+/** The key that the explorer made, until the tab is closed, the session ends or another account is chosen. */
+export const madeKey = signal<EndingKey | undefined>(undefined)
+
+/** The same while it is good. */
+export const explorerKey = computed(() => {
+  const made = madeKey.value
+  return made !== undefined && now.value < made.endsAt ? made.key : undefined
 })
+
+for (const owner of [accountId, session])
+  owner.subscribe(() => {
+    madeKey.value = undefined
+  })
