@@ -84,16 +84,14 @@ export async function checkReadiness(
     chainChecks.set(chainId, false)
     reasons.push(`Chain ${chainId} is not served yet: its node does not answer, see the log.`)
   }
-  for (const [chainId, chain] of chains) {
-    const {
-      reasons: found,
-      alerts: needs,
-      detail,
-      fresh,
-    } = await checkChain(database, chainId, chain, reachable)
+  // At once: each may take as long as a probe waits.
+  const found = await Promise.all(
+    [...chains].map(([chainId, chain]) => checkChain(database, chainId, chain, reachable)),
+  )
+  for (const { chainId, fresh, detail, ...more } of found) {
     chainChecks.set(chainId, fresh)
-    reasons.push(...found)
-    alerts.push(...needs)
+    reasons.push(...more.reasons)
+    alerts.push(...more.alerts)
     details[chainId] = detail
   }
   const works =
@@ -130,9 +128,13 @@ async function checkChain(
     reasons.push(
       `The node of chain ${chainId} has reported no head for ${Math.round(age / 1000)} s.`,
     )
-  const lease = reachable
-    ? await findLease(database, bundlerLease(chainId), LEASE_TIME).catch(() => undefined)
-    : undefined
+  const [lease, executors, waits] = await Promise.all([
+    reachable
+      ? within(findLease(database, bundlerLease(chainId), LEASE_TIME), undefined)
+      : undefined,
+    reachable && fresh ? within(chain.executors(), undefined) : [],
+    fresh ? waitOf(chain) : undefined,
+  ])
   const bundled = leads() || lease === undefined || lease.remaining > 0
   if (!bundled) reasons.push(`No process bundles for chain ${chainId}.`)
   const note = trouble()
@@ -144,9 +146,7 @@ async function checkChain(
       `Chain ${chainId} changes to the rules of ${next.fork} at ${at}; nothing is to do.`,
     )
   }
-  const executors = reachable && fresh ? await within(chain.executors(), undefined) : []
   reasons.push(...executorReasons(chainId, executors))
-  const waits = fresh ? await waitOf(chain) : undefined
   const alerts = [
     ...(waits === undefined ? [] : [`Chain ${chainId} is ${waits}.`]),
     ...executorAlerts(chainId, executors ?? []),
@@ -167,7 +167,7 @@ async function checkChain(
       balance: String(balance),
     })),
   }
-  return { fresh, reasons, alerts, detail }
+  return { chainId, fresh, reasons, alerts, detail }
 }
 
 /** What nodes serve instead, where none of the chain's own answers. */
