@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Json } from '../support/http/jsonRpc.js'
 import { devAccount, receiptOf } from '../support/service/devAccount.js'
 import { metricsToken } from '../support/service/metricsOf.js'
-import { descendantsOf, isAlive } from '../support/service/processes.js'
+import { descendantsOf, isAlive, variablesOf } from '../support/service/processes.js'
 import { prepareServing, type Serving } from '../support/service/serving.js'
 import { type RunningService, runCli } from '../support/service/startPurser.js'
 import { until } from '../support/until.js'
@@ -125,6 +125,42 @@ describe('processes that share a listener', () => {
       return before.every((pid) => !isAlive(pid))
     })
     expect([...answers]).toEqual([200])
+    expect(pids()).toHaveLength(COUNT)
+  })
+
+  test('are replaced once each, also when they end meanwhile', async () => {
+    service = await serving.start(group)
+    const before = pids()
+    const numbered = (number: number) =>
+      pids().filter((pid) => variablesOf(pid).includes(`PURSER_PROCESS_NUMBER=${number}`))
+    const newOf = (number: number) =>
+      until(async () => numbered(number).find((pid) => !before.includes(pid)))
+    const ended = (count: number) =>
+      until(async () => service.output().split('a process ended and is restarted').length > count)
+    const [[first], [second]] = [numbered(1), numbered(2)]
+    service.process.kill('SIGHUP')
+    const replacement = await newOf(1)
+    process.kill(replacement, 'SIGSTOP')
+    process.kill(first!, 'SIGKILL')
+    await ended(1)
+    process.kill(second!, 'SIGKILL')
+    await ended(2)
+    // It is started as long after its end as the first would be, and the first ended earlier.
+    const restarted = await newOf(2)
+    process.kill(restarted, 'SIGSTOP')
+    expect(numbered(1)).toEqual([replacement])
+    process.kill(replacement, 'SIGCONT')
+    await until(async () => (await valuesOf('purser_head_block')).has('1'))
+    process.kill(restarted, 'SIGCONT')
+    await until(async () => service.output().includes('all processes were replaced'))
+    // It may have read the old files.
+    expect(isAlive(restarted)).toBe(false)
+    const replaced = pids()
+    expect(replaced).toHaveLength(COUNT)
+    expect(replaced.filter((pid) => before.includes(pid))).toEqual([])
+
+    service.process.kill('SIGHUP')
+    await until(async () => replaced.every((pid) => !isAlive(pid)))
     expect(pids()).toHaveLength(COUNT)
   })
 

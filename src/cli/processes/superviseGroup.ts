@@ -14,7 +14,13 @@ const LONGEST_DELAY = 30_000
 const STEADY_AFTER = 60_000
 
 /** The place of one process; another one takes it when the process ends or is replaced. */
-type Seat = { readonly number: number; worker: Worker | undefined; delay: number }
+type Seat = {
+  readonly number: number
+  worker: Worker | undefined
+  delay: number
+  /** Settles when no process starts for the seat: one at a time does. */
+  turn: Promise<unknown>
+}
 
 type Group = {
   readonly seats: readonly Seat[]
@@ -40,6 +46,7 @@ export async function superviseGroup(
     number: at + 1,
     worker: undefined,
     delay: FIRST_DELAY,
+    turn: Promise.resolve(),
   }))
   const group: Group = { seats, workers: new Set(), logger, stopping: new AbortController() }
   const stopped = stopSignal.then((signal) => {
@@ -110,14 +117,23 @@ async function fill(group: Group, seat: Seat): Promise<ReadyFacts> {
   return facts
 }
 
+/** Runs `start` once no other process starts for the seat. */
+function inTurn<Result>(seat: Seat, start: () => Promise<Result>): Promise<Result> {
+  const started = seat.turn.then(start)
+  seat.turn = started.catch(() => undefined)
+  return started
+}
+
 async function fillAgain(group: Group, seat: Seat): Promise<void> {
   const { signal } = group.stopping
   while (!signal.aborted && seat.worker === undefined) {
     await delay(seat.delay, undefined, { signal }).catch(() => undefined)
     seat.delay = Math.min(seat.delay * 2, LONGEST_DELAY)
-    if (signal.aborted) return
     try {
-      await fill(group, seat)
+      await inTurn(seat, async () => {
+        // A replacement may have taken the seat meanwhile.
+        if (!signal.aborted && seat.worker === undefined) await fill(group, seat)
+      })
     } catch (error) {
       group.logger.error({ process: seat.number, err: error }, 'a process cannot start')
     }
@@ -134,20 +150,32 @@ function replaceOnSignal(group: Group): () => void {
   return () => process.off('SIGHUP', onSignal)
 }
 
-/** The old process ends only when the new one serves; a new one that does not start leaves all as it is. */
+/** A new process that does not start leaves all as it is. */
 async function replaceAll(group: Group): Promise<void> {
   for (const seat of group.seats) {
-    const old = seat.worker
-    if (old === undefined || group.stopping.signal.aborted) continue
+    if (group.stopping.signal.aborted) return
     try {
-      await fill(group, seat)
+      await replace(group, seat)
     } catch (error) {
       group.logger.error({ process: seat.number, err: error }, 'a process was not replaced')
       return
     }
-    await end(old)
   }
   group.logger.info('all processes were replaced')
+}
+
+/**
+ * The old process ends only when the new one serves. One that is just starting may have read the old files: it is waited
+ * for and replaced.
+ */
+async function replace(group: Group, seat: Seat): Promise<void> {
+  const old = await inTurn(seat, async () => {
+    if (group.stopping.signal.aborted) return undefined
+    const { worker } = seat
+    await fill(group, seat)
+    return worker
+  })
+  if (old !== undefined) await end(old)
 }
 
 /** Asks the other processes that serve for their metrics, and sends them on. */

@@ -32,6 +32,15 @@ function fieldsOf(pid: number): readonly string[] | undefined {
   }
 }
 
+/** The variables that a process was started with, as `NAME=value`; none when it is gone. */
+export function variablesOf(pid: number): readonly string[] {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
+  } catch {
+    return []
+  }
+}
+
 /** The process that has this id now. */
 export function processOf(pid: number): Process {
   return { pid, startedAt: fieldsOf(pid)?.[19] }
