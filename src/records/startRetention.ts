@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import type { Hex } from 'viem'
 import type { Database, Transaction } from '../db/database.js'
 import { inTransaction } from '../db/inTransaction.js'
-import { pruneCounters } from '../paymaster/ledger/budgetCounters.js'
+import { pruneCounters, pruneOrphanedCounters } from '../paymaster/ledger/budgetCounters.js'
 import { pruneDecisions } from '../paymaster/ledger/decisions.js'
 import { pruneGrants } from '../paymaster/ledger/grants.js'
 import { pruneWitnesses } from '../mempool/witnesses.js'
@@ -30,55 +30,81 @@ const USAGE_DAYS = 31
 /** The refusals that are kept of one app, and as many refused decisions. */
 const REFUSALS_PER_APP = 10_000
 
+/** By name, each deletes a batch of what is old at `now` and returns the number of rows. */
+function stepsOf({ database, days }: RetentionContext, now: Date) {
+  const daysAgo = (count: number) => new Date(now.getTime() - count * DAY)
+  const secondsOf = (date: Date) => Math.floor(date.getTime() / 1000)
+  const before = daysAgo(days)
+  return {
+    decisions: () => pruneDecisions(database, before, REFUSALS_PER_APP, BATCH),
+    grants: () => pruneGrants(database, secondsOf(before), BATCH),
+    counters: () => pruneCounters(database, secondsOf(daysAgo(COUNTER_DAYS)), BATCH),
+    orphanedCounters: () => pruneOrphanedCounters(database, BATCH),
+    quotaWindows: () => pruneQuotaWindows(database, secondsOf(daysAgo(1))),
+    usage: () => pruneUsage(database, daysAgo(USAGE_DAYS)),
+    operations: () => pruneOperations(database, before, BATCH),
+    inclusions: () => pruneInclusions(database, before, BATCH),
+    bundles: () => pruneBundles(database, before, BATCH),
+    history: () => pruneHistory(database, before, BATCH),
+    circuits: () => pruneCircuits(database, before, BATCH),
+    refusals: () => pruneRefusals(database, before, REFUSALS_PER_APP, BATCH),
+    witnesses: () => pruneWitnesses(database, before, REFUSALS_PER_APP, BATCH),
+    ...Object.fromEntries(
+      Object.entries(tenantPruners).map(([name, pruneSome]) => [
+        name,
+        () => pruneSome(database, before, BATCH),
+      ]),
+    ),
+  }
+}
+
+/** The rows that were deleted, by step. */
+type Deleted = Record<keyof ReturnType<typeof stepsOf>, number>
+
 /**
  * Deletes decisions, grants, ended keys, ended apps, ended operations with all that is kept of them, bundles and
  * refusals of that age; refusals and refused decisions beyond an app's share; sessions, invitations and attempts to sign in that are past; and counters that no window reaches. Nothing goes while money is open.
- * @returns the rows that were deleted, by table
+ * A step that fails is logged, and the others still run. Once `signal` is aborted, no further batch begins.
  */
-export async function prune({ database, days }: RetentionContext, now: Date) {
-  const daysAgo = (count: number) => new Date(now.getTime() - count * DAY)
-  const before = daysAgo(days)
-  const decisions = await inBatches(() => pruneDecisions(database, before, REFUSALS_PER_APP, BATCH))
-  await pruneGrants(database, Math.floor(before.getTime() / 1000))
-  await pruneCounters(database, Math.floor(daysAgo(COUNTER_DAYS).getTime() / 1000))
-  await pruneQuotaWindows(database, Math.floor(daysAgo(1).getTime() / 1000))
-  await pruneUsage(database, daysAgo(USAGE_DAYS))
-  const operations = await inBatches(() => pruneOperations(database, before, BATCH))
-  const inclusions = await inBatches(() => pruneInclusions(database, before, BATCH))
-  const bundles = await inBatches(() => pruneBundles(database, before, BATCH))
-  const history = await inBatches(() => pruneHistory(database, before, BATCH))
-  await inBatches(() => pruneCircuits(database, before, BATCH))
-  const refusals = await inBatches(() => pruneRefusals(database, before, REFUSALS_PER_APP, BATCH))
-  const witnesses = await inBatches(() => pruneWitnesses(database, before, REFUSALS_PER_APP, BATCH))
-  for (const pruneSome of tenantPruners) await inBatches(() => pruneSome(database, before, BATCH))
-  return { decisions, operations, inclusions, bundles, history, refusals, witnesses }
-}
-
-/** Deletes batch after batch until one is not full. Returns the number of all rows. */
-async function inBatches(deleteSome: () => Promise<number>): Promise<number> {
-  let deleted = 0
-  for (let last = BATCH; last === BATCH; deleted += last) last = await deleteSome()
-  return deleted
+export async function prune(
+  context: RetentionContext,
+  now: Date,
+  signal?: AbortSignal,
+): Promise<Deleted> {
+  const deleted: Record<string, number> = {}
+  for (const [step, deleteSome] of Object.entries(stepsOf(context, now))) {
+    let count = 0
+    try {
+      for (let last = BATCH; last === BATCH && !signal?.aborted; count += last)
+        last = await deleteSome()
+    } catch (err) {
+      context.logger.warn({ err, step }, 'old records could not be deleted')
+    }
+    deleted[step] = count
+  }
+  return deleted as Deleted
 }
 
 /** Prunes now and every ten minutes. Several processes may do so at once: they skip each other's rows. */
 export function startRetention(context: RetentionContext): { stop(): Promise<void> } {
-  let running: Promise<void> = Promise.resolve()
+  const stopping = new AbortController()
+  let running: Promise<void> | undefined
   const run = (): void => {
-    running = prune(context, new Date()).then(
-      (deleted) => {
-        if (Object.values(deleted).some((count) => count > 0))
-          context.logger.info({ deleted }, 'old records were deleted')
-      },
-      (err) => context.logger.warn({ err }, 'old records could not be deleted'),
-    )
+    // A run may take longer than the interval.
+    running ??= prune(context, new Date(), stopping.signal).then((deleted) => {
+      running = undefined
+      const counts = Object.entries(deleted).filter(([, count]) => count > 0)
+      if (counts.length > 0)
+        context.logger.info({ deleted: Object.fromEntries(counts) }, 'old records were deleted')
+    })
   }
   run()
   const timer = setInterval(run, INTERVAL)
   return {
-    stop: () => {
+    stop: async () => {
       clearInterval(timer)
-      return running
+      stopping.abort()
+      await running
     },
   }
 }

@@ -47,19 +47,19 @@ function endedBefore(before: Date) {
   return [sql`revoked_at < ${before}`, sql`expires_at < ${before}`]
 }
 
-/** Of what people and programs signed in with: past at once, or ended before the day that is given. */
-export const tenantPruners: readonly Pruner[] = [
-  prunerOf('sessions', 'id', () => [sql`expires_at < now()`]),
-  prunerOf('invitations', 'id', () => [sql`expires_at < now()`]),
-  prunerOf('shares', 'id', () => [sql`expires_at < now()`]),
-  prunerOf('sign_in_attempts', 'subject', () => [
+/** By name, of what people and programs signed in with: past at once, or ended before the day that is given. */
+export const tenantPruners: Readonly<Record<string, Pruner>> = {
+  sessions: prunerOf('sessions', 'id', () => [sql`expires_at < now()`]),
+  invitations: prunerOf('invitations', 'id', () => [sql`expires_at < now()`]),
+  shares: prunerOf('shares', 'id', () => [sql`expires_at < now()`]),
+  signInAttempts: prunerOf('sign_in_attempts', 'subject', () => [
     sql`failed_at < now() - make_interval(secs => ${FAILURE_SECONDS})
       and (trusted_until is null or trusted_until < now())`,
   ]),
-  prunerOf('keys', 'id', endedBefore),
-  prunerOf('auth_tokens', 'id', endedBefore),
-  pruneApps,
-]
+  keys: prunerOf('keys', 'id', endedBefore),
+  authTokens: prunerOf('auth_tokens', 'id', endedBefore),
+  apps: pruneApps,
+}
 
 /**
  * Deletes at most `limit` apps that were revoked before `before`, with their settings, where no record

@@ -190,6 +190,8 @@ async function takeQuotaShare(
 }
 
 /** Deletes windows that ended before `before`, in Unix seconds: of quotas that are gone, or not used. */
-export async function pruneQuotaWindows(db: Database, before: number): Promise<void> {
-  await sql`delete from quota_windows where begins + seconds < ${before}`.execute(db)
+export async function pruneQuotaWindows(db: Database, before: number): Promise<number> {
+  const { numAffectedRows = 0n } =
+    await sql`delete from quota_windows where begins + seconds < ${before}`.execute(db)
+  return Number(numAffectedRows)
 }

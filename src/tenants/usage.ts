@@ -42,10 +42,10 @@ async function listUsage(db: Database, keyId: string, days: number): Promise<Dai
 }
 
 /** Deletes the usage of days before `before`. */
-export async function pruneUsage(db: Database, before: Date): Promise<void> {
-  await sql`delete from key_usage where day < (${before}::timestamptz at time zone 'utc')::date`.execute(
-    db,
-  )
+export async function pruneUsage(db: Database, before: Date): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`delete from key_usage
+    where day < (${before}::timestamptz at time zone 'utc')::date`.execute(db)
+  return Number(numAffectedRows)
 }
 
 /** Milliseconds for which requests are counted here before they are stored. */

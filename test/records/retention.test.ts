@@ -1,7 +1,9 @@
 import { sql } from 'kysely'
 import type { Hex } from 'viem'
-import { beforeAll, expect, test } from 'vitest'
-import { prune, tableSizes } from '../../src/records/startRetention.js'
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { openDatabase } from '../../src/db/database.js'
+import { pruneCounters, pruneOrphanedCounters } from '../../src/paymaster/ledger/budgetCounters.js'
+import { prune, startRetention, tableSizes } from '../../src/records/startRetention.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
 import { silent } from '../support/logger.js'
@@ -233,6 +235,114 @@ test('two processes that prune at once share the work', async () => {
   const { rows } = await sql<{ count: bigint }>`select count(*) as count from operations
     where chain_id = ${chainId} and state = 'dropped'`.execute(database())
   expect(rows[0]?.count).toBe(0n)
+})
+
+/** `count` counters of a budget in as many buckets, the first of which begins at `at`. */
+async function counters(policyId: string, at: number, count: number): Promise<void> {
+  await sql`insert into budget_counters (policy_id, budget, subject, bucket, used, settled)
+    select ${policyId}, 'sender wei hour', n::text, case when at > 0 then at + n else 0 end, 1, 1
+    from generate_series(1, ${count}::int) n, (values (${at}::bigint)) as begin (at)`.execute(
+    database(),
+  )
+}
+
+async function countOf(table: 'budget_counters' | 'decisions'): Promise<number> {
+  const { rows } = await sql<{ count: bigint }>`select count(*) from ${sql.table(table)}`.execute(
+    database(),
+  )
+  return Number(rows[0]?.count)
+}
+
+describe('counters', () => {
+  const seconds = (date: Date) => Math.floor(date.getTime() / 1_000)
+  const past = seconds(daysAgo(63))
+  const fund = () =>
+    database()
+      .insertInto('funds')
+      .values({ app_id: appId, chain_id: ++fundChain, mode: 'native' })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+  let fundChain = chainId
+  afterEach(async () => {
+    await sql`truncate budget_counters`.execute(database())
+  })
+
+  test('of past buckets go in batches, those without end stay', async () => {
+    const { id } = await fund()
+    await counters(id, past, 25)
+    await counters(id, seconds(daysAgo(61)), 3)
+    await counters(id, 0, 4)
+    const pruneSome = () => pruneCounters(database(), seconds(daysAgo(62)), 10)
+    expect([await pruneSome(), await pruneSome(), await pruneSome()]).toEqual([10, 10, 5])
+    await pruneNow()
+    expect(await countOf('budget_counters')).toBe(7)
+  })
+
+  test('of policies that are gone go in batches', async () => {
+    const { id } = await fund()
+    await counters(id, 0, 4)
+    for (const digit of ['0', '7', 'f'])
+      await counters(`${digit.repeat(8)}-0000-4000-8000-000000000000`, 0, 5)
+    const pruneSome = () => pruneOrphanedCounters(database(), 10)
+    expect([await pruneSome(), await pruneSome(), await pruneSome()]).toEqual([10, 5, 0])
+    expect(await countOf('budget_counters')).toBe(4)
+  })
+
+  test('that cannot be deleted keep nothing else', async () => {
+    const { id } = await fund()
+    await counters(id, past, 5)
+    const { hash } = await operation('dropped', old)
+    // With one connection, so that its setting holds for all statements.
+    const impatient = openDatabase(connected().connection, silent, { size: 1 })
+    const warn = vi.spyOn(silent, 'warn')
+    try {
+      await sql`set lock_timeout = 200`.execute(impatient)
+      await database()
+        .transaction()
+        .execute(async (trx) => {
+          await sql`set local idle_in_transaction_session_timeout = 0`.execute(trx)
+          await sql`lock table budget_counters in access exclusive mode`.execute(trx)
+          const deleted = await prune({ database: impatient, logger: silent, days }, new Date())
+          expect(deleted).toMatchObject({ counters: 0, operations: 1 })
+        })
+      expect(await hashesOf('operations')).not.toContain(hash)
+      expect(warn.mock.calls.map(([facts]) => facts)).toMatchObject([
+        { step: 'counters' },
+        { step: 'orphanedCounters' },
+      ])
+    } finally {
+      warn.mockRestore()
+      await impatient.destroy()
+    }
+    expect(await pruneNow()).toMatchObject({ counters: 5 })
+  })
+})
+
+describe('a run', () => {
+  const context = () => ({ database: database(), logger: silent, days })
+  afterEach(() => {
+    vi.useRealTimers()
+    vi.restoreAllMocks()
+  })
+
+  test('ends with the batch that is under way when it is asked to', async () => {
+    await sql`insert into decisions (id, app_id, chain_id, entry_point, sender, nonce, sponsored, code, message,
+        max_cost, valid_after, valid_until, created_at)
+      select gen_random_uuid(), ${appId}, ${chainId}, ${entryPoint}, ${alice}, n, false, 'X', '', 0, 0, 0, ${old}
+      from generate_series(1, 1500) n`.execute(database())
+    await startRetention(context()).stop()
+    expect(await countOf('decisions')).toBe(500)
+  })
+
+  test('begins when no other one is under way', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    const begun = vi.spyOn(database(), 'transaction')
+    const { stop } = startRetention(context())
+    expect(begun).toHaveBeenCalledTimes(1)
+    vi.advanceTimersByTime(1_200_000)
+    expect(begun).toHaveBeenCalledTimes(1)
+    await stop()
+  })
 })
 
 test('the size of every table is shown, the largest first', async () => {

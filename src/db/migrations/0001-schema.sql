@@ -291,6 +291,7 @@ create table grants (
   -- several apps may be asked to pay for one operation; each may send it
   primary key (chain_id, user_op_hash, app_id)
 );
+create index grants_end on grants (valid_until);
 
 create table policies (
   id uuid primary key default gen_random_uuid(),
@@ -414,6 +415,8 @@ create table budget_counters (
   settled numeric(78, 0) not null,
   primary key (policy_id, budget, subject, bucket)
 );
+-- Buckets that begin at 0 never end.
+create index budget_counters_bucket on budget_counters (bucket) where bucket > 0;
 
 -- What an app spent in a range of time, as it was signed.
 create table statements (

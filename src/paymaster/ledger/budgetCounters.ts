@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Database, Transaction } from '../../db/database.js'
 
 /** One bucket of one budget of one subject. */
@@ -72,12 +72,51 @@ function inOrder(a: CounterKey, b: CounterKey): number {
 /** A budget's sum from its oldest bucket that counts. */
 export type CounterQuery = Omit<CounterKey, 'bucket'> & { readonly oldest: bigint }
 
-/** Deletes counters that no window reaches any more: those whose bucket begins before `before`. */
-export async function pruneCounters(db: Database, before: number): Promise<void> {
-  await sql`delete from budget_counters c
-    where (bucket > 0 and bucket < ${before})
-      or not exists (select from policies p where p.id = c.policy_id
-        union all select from funds f where f.id = c.policy_id)`.execute(db)
+/**
+ * Deletes up to `limit` counters that no window reaches any more: those whose bucket begins before `before`. Returns
+ * how many.
+ */
+export function pruneCounters(db: Database, before: number, limit: number): Promise<number> {
+  return deleteCounters(
+    db,
+    sql`select policy_id, budget, subject, bucket from budget_counters
+      where bucket > 0 and bucket < ${before} order by bucket limit ${limit} for update skip locked`,
+  )
+}
+
+/**
+ * Deletes up to `limit` counters whose policy is gone: it ended with its app, or a sponsorship was under way when it
+ * was deleted. Returns how many.
+ */
+export async function pruneOrphanedCounters(db: Database, limit: number): Promise<number> {
+  // Steps from one policy to the next in the index: the counters are many, their policies few.
+  const { rows } = await sql<{ id: string }>`with recursive counted as (
+      (select policy_id as id from budget_counters order by policy_id limit 1)
+      union all
+      select (select c.policy_id from budget_counters c where c.policy_id > counted.id
+        order by c.policy_id limit 1)
+      from counted where counted.id is not null
+    )
+    select id from counted where id is not null
+      and not exists (select from policies p where p.id = counted.id)
+      and not exists (select from funds f where f.id = counted.id)`.execute(db)
+  if (rows.length === 0) return 0
+  // The order makes the server read each policy's counters by the index, also where it has no statistics.
+  return deleteCounters(
+    db,
+    sql`select c.* from unnest(${rows.map(({ id }) => id)}::uuid[]) as orphan (id) cross join lateral (
+        select policy_id, budget, subject, bucket from budget_counters where policy_id = orphan.id
+        order by budget, subject, bucket limit ${limit} for update skip locked
+      ) c limit ${limit}`,
+  )
+}
+
+/** Deletes the counters that `keys` selects. Returns how many. */
+async function deleteCounters(db: Database, keys: RawBuilder<unknown>): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`delete from budget_counters c using (${keys}) d
+    where (c.policy_id, c.budget, c.subject, c.bucket)
+      = (d.policy_id, d.budget, d.subject, d.bucket)`.execute(db)
+  return Number(numAffectedRows)
 }
 
 /** What one subject used of a budget, in its unit: reserved or settled, and of that settled. */

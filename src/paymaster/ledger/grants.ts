@@ -81,7 +81,13 @@ export async function grantedFees(
   return new Map(rows.map((row) => [row.user_op_hash, row.max_fee_per_gas]))
 }
 
-/** Deletes grants that ended before `before` (Unix seconds). */
-export async function pruneGrants(db: Database, before: number): Promise<void> {
-  await db.deleteFrom('grants').where('valid_until', '<', BigInt(before)).execute()
+/** Deletes up to `limit` grants that ended before `before` (Unix seconds). Returns how many. */
+export async function pruneGrants(db: Database, before: number, limit: number): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`delete from grants g using (
+      select chain_id, user_op_hash, app_id from grants where valid_until < ${before}
+      order by valid_until limit ${limit} for update skip locked
+    ) d
+    where (g.chain_id, g.user_op_hash, g.app_id)
+      = (d.chain_id, d.user_op_hash, d.app_id)`.execute(db)
+  return Number(numAffectedRows)
 }
