@@ -164,6 +164,20 @@ describe('answers that are none', () => {
     expect(response).toMatchObject({ ok: false, outcome: 'invalid_response' })
   })
 
+  test('a switch of the protocol is an invalid response', async () => {
+    const url = await startTcp((socket) =>
+      socket.once('data', () =>
+        socket.write('HTTP/1.1 101 X\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'),
+      ),
+    )
+    const { attempts, response } = await development().request(
+      get(url),
+      AbortSignal.timeout(10_000),
+    )
+    expect(response).toMatchObject({ ok: false, outcome: 'invalid_response', status: 101 })
+    expect(attempts).toBe(1)
+  })
+
   test('a body that ends too early is a failed connection', async () => {
     const url = await startTcp((socket) =>
       socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{')),
@@ -192,6 +206,20 @@ describe('the time limit', () => {
     })
     const { response } = await limited(development(), url)
     expect(response).toMatchObject({ ok: false, outcome: 'timeout', status: 200 })
+  })
+
+  test('is not used up in a queue: requests that hang do not hold up others of the host', async () => {
+    const url = await startHttp((request, response) => {
+      if (request.url === '/ok') response.end('{}')
+    })
+    const client = development()
+    const hanging = new AbortController()
+    const slow = Array.from({ length: 25 }, () => client.request(get(`${url}slow`), hanging.signal))
+    const { response } = await client.request(get(`${url}ok`), AbortSignal.timeout(500))
+    expect(response).toMatchObject({ ok: true })
+    hanging.abort()
+    for (const each of await Promise.all(slow))
+      expect(each.response).toMatchObject({ ok: false, outcome: 'timeout' })
   })
 
   test('ends a resolver that never answers', async () => {

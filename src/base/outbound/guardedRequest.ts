@@ -1,6 +1,7 @@
 import http, { type Agent, type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import type { LookupFunction, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import {
   BlockedAddressError,
   createVettedLookup,
@@ -44,7 +45,8 @@ export function createOutboundClient(
   } = {},
 ): OutboundClient {
   const lookup = createVettedLookup(guard, resolve)
-  const connections = { keepAlive: true, maxSockets: 20, timeout: 30_000 }
+  // No limit of sockets: a request that waits for one would use up its deadline, and tenants share hosts.
+  const connections = { keepAlive: true, timeout: 30_000 }
   const plain = new http.Agent(connections)
   const secure = new https.Agent(connections)
 
@@ -129,7 +131,11 @@ function exchange(
   { url, method, headers, body }: OutboundRequest,
   { agent, lookup, signal, maxBytes, readsErrors }: ExchangeOptions,
 ): Promise<{ readonly response: OutboundResponse; readonly isUnhandled: boolean }> {
-  return new Promise((resolve) => {
+  return new Promise((done) => {
+    const resolve: typeof done = (result) => {
+      signal.removeEventListener('abort', lose)
+      done(result)
+    }
     const secure = url.protocol === 'https:'
     let stage: ExchangeStage = 'connection'
     let status: number | undefined
@@ -168,7 +174,17 @@ function exchange(
         isUnhandled: !signal.aborted && isRefused && hasNoResponse(),
       })
     }
+    const lose = (): void => fail(Object.assign(new Error('closed'), { code: 'ECONNRESET' }))
+    // Node's own listener does nothing for a request that is destroyed already.
+    signal.addEventListener('abort', lose)
     outgoing.on('error', fail)
+    // A response ends by itself, also after this event.
+    outgoing.on('close', () => status === undefined && lose())
+    outgoing.on('upgrade', (incoming: IncomingMessage, socket: Duplex) => {
+      socket.destroy()
+      status = incoming.statusCode ?? 0
+      resolve({ response: { ok: false, ...switched, status }, isUnhandled: false })
+    })
 
     outgoing.on('response', (incoming: IncomingMessage) => {
       status = incoming.statusCode ?? 0
@@ -193,6 +209,7 @@ function exchange(
         else settle({ ok: true, status: statusCode, type: answered['content-type'] ?? '', body })
       })
       incoming.on('error', fail)
+      incoming.on('close', lose)
     })
 
     outgoing.end(body)
@@ -214,6 +231,11 @@ type Cause = Pick<OutboundFailure, 'outcome' | 'reason'>
 const timeout: Cause = {
   outcome: 'timeout',
   reason: 'no complete answer within the time limit.',
+}
+
+const switched: Cause = {
+  outcome: 'invalid_response',
+  reason: 'the answer asks for another protocol.',
 }
 
 function tooLarge(maxBytes: number): Cause {
