@@ -48,7 +48,8 @@ export function startEventDeliverer(context: DelivererContext): { close(): Promi
   const { database, logger, lease = 60_000 } = context
   const closing = new AbortController()
   const { signal } = closing
-  const running = new Map<bigint, { readonly subscriptionId: string; done: Promise<void> }>()
+  // By claim: after a replay, a delivery may be under way twice.
+  const running = new Map<ClaimedDelivery, Promise<void>>()
   let wake = (): void => {}
   let pruned = Number.NEGATIVE_INFINITY
 
@@ -64,7 +65,7 @@ export function startEventDeliverer(context: DelivererContext): { close(): Promi
 
   const busy = (): string[] => {
     const counts = new Map<string, number>()
-    for (const { subscriptionId } of running.values())
+    for (const { subscriptionId } of running.keys())
       counts.set(subscriptionId, (counts.get(subscriptionId) ?? 0) + 1)
     return [...counts].flatMap(([id, count]) => (count >= PER_SUBSCRIPTION ? [id] : []))
   }
@@ -73,10 +74,10 @@ export function startEventDeliverer(context: DelivererContext): { close(): Promi
     const done = deliver(context, delivery, signal)
       .catch((err) => logger.error({ err, eventId: delivery.eventId }, 'delivery not recorded'))
       .finally(() => {
-        running.delete(delivery.id)
+        running.delete(delivery)
         wake()
       })
-    running.set(delivery.id, { subscriptionId: delivery.subscriptionId, done })
+    running.set(delivery, done)
   }
 
   const claim = async (): Promise<number> => {
@@ -113,7 +114,7 @@ export function startEventDeliverer(context: DelivererContext): { close(): Promi
       closing.abort()
       wake()
       await worked
-      await Promise.all([...running.values()].map(({ done }) => done))
+      await Promise.all(running.values())
     },
   }
 }
@@ -128,8 +129,9 @@ async function deliver(
   const begun = performance.now()
   const { response } = await client.request(eventRequest(delivery, masterKey), signal)
   const milliseconds = Math.round(performance.now() - begun)
-  if (closing.aborted && !response.ok) return returnDelivery(database, delivery.id)
-  const outcome = response.ok ? 'delivered' : response.outcome
+  const failure = failureOf(response)
+  if (closing.aborted && failure !== undefined) return returnDelivery(database, delivery)
+  const outcome = failure?.outcome ?? 'delivered'
   context.metrics.count('purser_event_deliveries_total', { outcome })
   await database
     .transaction()
@@ -138,28 +140,38 @@ async function deliver(
 
 async function record(
   { database, logger, schedule = retrySchedule }: DelivererContext,
-  { id, attempts, subscriptionId, eventId }: ClaimedDelivery,
+  claimed: ClaimedDelivery,
   response: OutboundResponse,
   milliseconds: number,
 ): Promise<void> {
+  const { attempts, subscriptionId, eventId } = claimed
   const measured = { attempt: attempts, milliseconds }
-  if (response.ok) {
-    const end = { ...measured, outcome: 'delivered', httpStatus: response.status, reason: null }
-    await finishDelivery(database, id, 'delivered', end)
+  const failure = failureOf(response)
+  const { status = null } = response
+  if (failure === undefined) {
+    const end = { ...measured, outcome: 'delivered', httpStatus: status, reason: null }
+    if (!(await finishDelivery(database, claimed, 'delivered', end))) return
     return noteWorking(database, subscriptionId)
   }
-  const { outcome, status = null, reason, retryAfter } = response
+  const { outcome, reason, retryAfter } = failure
   const end: DeliveryAttempt = { ...measured, outcome, httpStatus: status, reason }
   const facts = { eventId, subscriptionId, outcome, status, attempts }
   if (status === 410) {
-    await finishDelivery(database, id, 'failed', end)
+    if (!(await finishDelivery(database, claimed, 'failed', end))) return
     await disableSubscription(database, subscriptionId, 'its receiver answered 410 Gone')
     return logger.warn(facts, 'subscription ended by its receiver')
   }
   const next = nextAttempt(attempts, retryAfter, Math.random(), schedule)
-  await finishDelivery(database, id, next === undefined ? 'failed' : 'pending', end, next)
+  const state = next === undefined ? 'failed' : 'pending'
+  if (!(await finishDelivery(database, claimed, state, end, next))) return
   const ended = await noteFailing(database, subscriptionId, FAILING_DAYS)
   logger.warn({ ...facts, next, ended }, 'event not delivered')
+}
+
+/** undefined = the receiver took the event: its status says so, and nobody reads the body. */
+function failureOf(response: OutboundResponse) {
+  const { status = 0 } = response
+  return response.ok || (status >= 200 && status < 300) ? undefined : response
 }
 
 /** The body that Standard Webhooks recommends; the event's id is the same in every attempt. */

@@ -19,6 +19,8 @@ type RecentAttempt = {
 /** One event on its way to one subscription, taken by this process until its lease is over. */
 export type ClaimedDelivery = {
   readonly id: bigint
+  /** The end of the lease, exact to the microsecond: only this claim of the delivery has it. */
+  readonly until: string
   readonly attempts: number
   readonly eventId: string
   readonly type: EventType
@@ -70,9 +72,9 @@ export async function claimDeliveries(
       next_attempt_at = now() + make_interval(secs => ${lease / 1_000})
     from taken, events e, event_subscriptions s
     where d.id = taken.id and e.id = d.event_id and s.id = d.subscription_id
-    returning d.id, d.attempts, e.id as "eventId", e.type, e.occurred_at as "occurredAt", e.data,
-      s.id as "subscriptionId", s.url, s.secret, s.previous_secret,
-      s.previous_secret_until`.execute(db)
+    returning d.id, d.next_attempt_at::text as until, d.attempts, e.id as "eventId", e.type,
+      e.occurred_at as "occurredAt", e.data, s.id as "subscriptionId", s.url, s.secret,
+      s.previous_secret, s.previous_secret_until`.execute(db)
   return rows
 }
 
@@ -91,14 +93,23 @@ export type DeliveryAttempt = {
   readonly reason: string | null
 }
 
-/** @param next milliseconds until the next attempt; undefined = there is none */
+/** Whether a delivery is still taken by this claim: not replayed since, nor taken after its lease. */
+function isHeld({ id, until }: ClaimedDelivery) {
+  return sql<boolean>`id = ${id} and state = 'pending' and next_attempt_at = ${until}::timestamptz`
+}
+
+/**
+ * Stores the end of an attempt, unless the delivery was replayed or taken by another process since.
+ * @param next milliseconds until the next attempt; undefined = there is none
+ * @returns whether it was stored
+ */
 export async function finishDelivery(
   db: Database,
-  id: bigint,
+  claimed: ClaimedDelivery,
   state: 'pending' | 'delivered' | 'failed',
   { attempt, milliseconds, outcome, httpStatus, reason }: DeliveryAttempt,
   next = 0,
-): Promise<void> {
+): Promise<boolean> {
   const entry: RecentAttempt = {
     at: new Date().toISOString(),
     attempt,
@@ -107,7 +118,7 @@ export async function finishDelivery(
     httpStatus,
     reason: reason?.slice(0, LONGEST_REASON) ?? null,
   }
-  await db
+  const { numUpdatedRows } = await db
     .updateTable('event_deliveries')
     .set({
       state,
@@ -121,20 +132,20 @@ export async function finishDelivery(
       next_attempt_at: sql<Date>`now() + make_interval(secs => ${next / 1_000})`,
       updated_at: sql<Date>`now()`,
     })
-    .where('id', '=', id)
-    .execute()
+    .where(isHeld(claimed))
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
 }
 
 /** Returns a delivery whose attempt was not finished, so that it is taken again at once. */
-export async function returnDelivery(db: Database, id: bigint): Promise<void> {
+export async function returnDelivery(db: Database, claimed: ClaimedDelivery): Promise<void> {
   await db
     .updateTable('event_deliveries')
     .set((eb) => ({
       attempts: eb('attempts', '-', 1),
       next_attempt_at: sql<Date>`now()`,
     }))
-    .where('id', '=', id)
-    .where(sql<boolean>`state = 'pending'`)
+    .where(isHeld(claimed))
     .execute()
 }
 

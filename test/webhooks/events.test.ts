@@ -2,12 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { noMetrics } from '../../src/base/metrics/metrics.js'
+import { type Metrics, noMetrics } from '../../src/base/metrics/metrics.js'
 import {
   createOutboundClient,
   type OutboundClient,
@@ -16,8 +16,8 @@ import { createNetworkGuard, loopback } from '../../src/base/outbound/networkGua
 import type { EventType } from '../../src/base/vocabulary.js'
 import { emitEvent } from '../../src/db/events.js'
 import { inTransaction } from '../../src/db/inTransaction.js'
-import { startEventDeliverer } from '../../src/webhooks/deliverEvents.js'
-import { listDeliveries } from '../../src/webhooks/deliveries.js'
+import { type DelivererContext, startEventDeliverer } from '../../src/webhooks/deliverEvents.js'
+import { claimDeliveries, finishDelivery, listDeliveries } from '../../src/webhooks/deliveries.js'
 import { createSubscriptions, type Subscriptions } from '../../src/webhooks/subscriptions.js'
 import { testActor } from '../support/actor.js'
 import { createApp } from '../support/database/createApp.js'
@@ -75,7 +75,7 @@ function emit(data: Record<string, unknown>, type: EventType = 'tank.low') {
   return inTransaction(shared().database, (trx) => emitEvent(trx, appId, type, data))
 }
 
-function deliver(lease = 60_000) {
+function deliver(lease = 60_000, given: Partial<DelivererContext> = {}) {
   const deliverer = startEventDeliverer({
     database: shared().database,
     masterKey,
@@ -84,6 +84,7 @@ function deliver(lease = 60_000) {
     schedule,
     lease,
     metrics: noMetrics,
+    ...given,
   })
   undo.push(deliverer.close)
   return deliverer
@@ -219,6 +220,78 @@ test('a receiver that hangs does not hold up the others', async () => {
   expect(await ended(subscription.id)).toEqual(['delivered'])
   expect(hanging.got.length).toBeLessThanOrEqual(5)
   await subscriptions.delete(appId, stuck.id)
+})
+
+test('receivers that switch the protocol do not keep the slots', async () => {
+  const switching = createTcpServer((socket) => {
+    socket.on('error', () => undefined)
+    socket.once('data', () =>
+      socket.write('HTTP/1.1 101 X\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'),
+    )
+  })
+  await new Promise<void>((done) => switching.listen(0, '127.0.0.1', done))
+  undo.push(() => new Promise((done) => switching.close(done)))
+  const { port } = switching.address() as AddressInfo
+  for (let n = 0; n < 4; n++) await subscribe(`http://127.0.0.1:${port}/${n}`)
+  for (let n = 0; n < 5; n++) await emit({ n })
+  const deliverer = deliver()
+  const quick = await receiver()
+  const { subscription } = await subscribe(quick.url, ['sponsorship.signed'])
+  await emit({}, 'sponsorship.signed')
+  expect(await ended(subscription.id)).toEqual(['delivered'])
+  await deliverer.close()
+})
+
+test('2xx is delivered, whatever its body', async () => {
+  const { got, url } = await receiver((response) =>
+    response.writeHead(200).end('x'.repeat(20_000)),
+  )
+  const { subscription } = await subscribe(url)
+  await emit({})
+  deliver()
+  expect(await ended(subscription.id)).toEqual(['delivered'])
+  expect(got).toHaveLength(1)
+})
+
+test('an attempt that a replay has overtaken changes nothing', async () => {
+  let fail = (): void => {}
+  const { got, url } = await receiver((response, count) => {
+    if (count > 1) response.writeHead(204).end()
+    else fail = () => response.writeHead(500).end()
+  })
+  const { subscription } = await subscribe(url)
+  await emit({})
+  const outcomes = new Set<string>()
+  const metrics: Metrics = {
+    ...noMetrics,
+    count: (_, labels) => outcomes.add(JSON.stringify(labels)),
+  }
+  const deliverer = deliver(undefined, { metrics })
+  await until(async () => got.length === 1)
+  const all = { eventId: undefined, since: undefined, onlyFailed: false }
+  expect(await subscriptions.replay(appId, subscription.id, all)).toBe(1)
+  expect(await ended(subscription.id)).toEqual(['delivered'])
+  fail()
+  await until(async () => outcomes.has('{"outcome":"http_status"}'))
+  await deliverer.close()
+  expect(await deliveriesOf(subscription.id)).toMatchObject([
+    { state: 'delivered', attempts: 1, recent_attempts: [{ outcome: 'delivered' }] },
+  ])
+})
+
+test('an attempt that ends after a replay does not take the replay away', async () => {
+  const { database } = shared()
+  const { subscription } = await subscribe('http://127.0.0.1:9/')
+  await emit({})
+  const claim = { limit: 100, perSubscription: 1, lease: 60_000, busy: [] }
+  const claims = await claimDeliveries(database, claim)
+  const ours = claims.find(({ subscriptionId }) => subscriptionId === subscription.id)
+  const all = { eventId: undefined, since: undefined, onlyFailed: false }
+  await subscriptions.replay(appId, subscription.id, all)
+  const end = { attempt: 1, milliseconds: 1, outcome: 'timeout', httpStatus: null, reason: null }
+  if (ours === undefined) throw new Error('the delivery was not taken')
+  expect(await finishDelivery(database, ours, 'failed', end)).toBe(false)
+  expect(await deliveriesOf(subscription.id)).toMatchObject([{ state: 'pending', attempts: 0 }])
 })
 
 test('several deliverers share the work, and each event is delivered once', async () => {
