@@ -63,14 +63,6 @@ export async function startChains(
     served.set(chainId, chain.services)
     away.delete(chainId)
   }
-  const take = (chainId: number): RunningChain | undefined => {
-    const chain = running.get(chainId)
-    running.delete(chainId)
-    served.delete(chainId)
-    away.delete(chainId)
-    return chain
-  }
-
   const explain = (definition: ChainDefinition, error: Error): void => {
     const { chainId } = definition
     // A reload may have replaced or stopped the chain during the attempt.
@@ -115,7 +107,18 @@ export async function startChains(
    * definition differs once the new one runs. A chain that does not start as it is wanted goes on as it was.
    */
   const reload = async (next: readonly ChainDefinition[]) => {
-    const changes = await reloadChains({ wanted, running, signal, start, put, take, tryOn }, next)
+    const changes = await reloadChains(
+      {
+        wanted,
+        running,
+        signal,
+        start,
+        put,
+        take: (id) => take({ running, served, away }, id),
+        tryOn,
+      },
+      next,
+    )
     logExceptions([...wanted.values()], logger)
     return changes
   }
@@ -141,6 +144,22 @@ export async function startChains(
     throw error
   }
   return { running, served, away, reload, settle, close }
+}
+
+/** Takes a chain out of all of these; undefined = it did not run. */
+function take(
+  {
+    running,
+    served,
+    away,
+  }: Record<'served' | 'away', Map<number, unknown>> & {
+    readonly running: Map<number, RunningChain>
+  },
+  chainId: number,
+): RunningChain | undefined {
+  const chain = running.get(chainId)
+  for (const each of [running, served, away]) each.delete(chainId)
+  return chain
 }
 
 /** Says which entities may break rules, and which could until lately. */
