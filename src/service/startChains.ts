@@ -64,15 +64,9 @@ export async function startChains(
     away.delete(chainId)
   }
   const explain = (definition: ChainDefinition, error: Error): void => {
-    const { chainId } = definition
     // A reload may have replaced or stopped the chain during the attempt.
-    if (wanted.get(chainId) !== definition) return
-    const isKnown = error instanceof ChainAwayError || error instanceof ConfigError
-    const sentence = isKnown ? error.message : `Chain ${chainId} does not start; see the log.`
-    if (away.get(chainId) === sentence) return
-    away.set(chainId, sentence)
-    const details = { chainId, ...(!isKnown && { err: error }) }
-    logger.warn(details, `${sentence} The other chains are served, and this one is tried again.`)
+    if (wanted.get(definition.chainId) === definition)
+      sayAway(away, definition.chainId, error, logger)
   }
 
   const untilStarted = async (definition: ChainDefinition): Promise<void> => {
@@ -144,6 +138,16 @@ export async function startChains(
     throw error
   }
   return { running, served, away, reload, settle, close }
+}
+
+/** Notes once why a chain does not run. */
+function sayAway(away: Map<number, string>, chainId: number, error: Error, logger: Logger): void {
+  const isKnown = error instanceof ChainAwayError || error instanceof ConfigError
+  const sentence = isKnown ? error.message : `Chain ${chainId} does not start; see the log.`
+  if (away.get(chainId) === sentence) return
+  away.set(chainId, sentence)
+  const details = { chainId, ...(!isKnown && { err: error }) }
+  logger.warn(details, `${sentence} The other chains are served, and this one is tried again.`)
 }
 
 /** Takes a chain out of all of these; undefined = it did not run. */
