@@ -55,14 +55,9 @@ export async function startChains(
     const chain = await start(definition)
     // The end of the service, or a reload while it started.
     if (signal.aborted || wanted.get(definition.chainId) !== definition) return chain.close()
-    put(definition, chain)
+    put({ running, served, away }, definition, chain)
   }
 
-  const put = ({ chainId }: ChainDefinition, chain: RunningChain): void => {
-    running.set(chainId, chain)
-    served.set(chainId, chain.services)
-    away.delete(chainId)
-  }
   const explain = (definition: ChainDefinition, error: Error): void => {
     // A reload may have replaced or stopped the chain during the attempt.
     if (wanted.get(definition.chainId) === definition)
@@ -107,7 +102,7 @@ export async function startChains(
         running,
         signal,
         start,
-        put,
+        put: (d, chain) => put({ running, served, away }, d, chain),
         take: (id) => take({ running, served, away }, id),
         tryOn,
       },
@@ -138,6 +133,18 @@ export async function startChains(
     throw error
   }
   return { running, served, away, reload, settle, close }
+}
+
+type Sets = {
+  readonly running: Map<number, RunningChain>
+  readonly served: Map<number, RunningChain['services']>
+  readonly away: Map<number, string>
+}
+
+function put({ running, served, away }: Sets, { chainId }: ChainDefinition, chain: RunningChain) {
+  running.set(chainId, chain)
+  served.set(chainId, chain.services)
+  away.delete(chainId)
 }
 
 /** Notes once why a chain does not run. */
