@@ -44,6 +44,7 @@ export async function startChains(
   const away = new Map(
     definitions.map(({ chainId }) => [chainId, `Chain ${chainId} is being started.`]),
   )
+  const sets = { running, served, away }
   const stopping = new AbortController()
   const { signal } = stopping
 
@@ -55,13 +56,13 @@ export async function startChains(
     const chain = await start(definition)
     // The end of the service, or a reload while it started.
     if (signal.aborted || wanted.get(definition.chainId) !== definition) return chain.close()
-    put({ running, served, away }, definition, chain)
+    put(sets, definition, chain)
   }
 
+  // A reload may have replaced or stopped the chain during the attempt.
   const explain = (definition: ChainDefinition, error: Error): void => {
-    // A reload may have replaced or stopped the chain during the attempt.
-    if (wanted.get(definition.chainId) === definition)
-      sayAway(away, definition.chainId, error, logger)
+    const { chainId } = definition
+    if (wanted.get(chainId) === definition) sayAway(away, chainId, error, logger)
   }
 
   const untilStarted = async (definition: ChainDefinition): Promise<void> => {
@@ -102,8 +103,8 @@ export async function startChains(
         running,
         signal,
         start,
-        put: (d, chain) => put({ running, served, away }, d, chain),
-        take: (id) => take({ running, served, away }, id),
+        put: (d, chain) => put(sets, d, chain),
+        take: (id) => take(sets, id),
         tryOn,
       },
       next,
