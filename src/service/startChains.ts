@@ -92,26 +92,14 @@ export async function startChains(
     }
   }
 
-  /**
-   * Serves these chains from now on: stops those that are left out, starts those that are new, and replaces those whose
-   * definition differs once the new one runs. A chain that does not start as it is wanted goes on as it was.
-   */
   const reload = async (next: readonly ChainDefinition[]) => {
-    const changes = await reloadChains(
-      {
-        wanted,
-        running,
-        signal,
-        start,
-        put: (d, chain) => put(sets, d, chain),
-        take: (id) => take(sets, id),
-        tryOn,
-      },
-      next,
-    )
+    const place = (each: ChainDefinition, chain: RunningChain) => put(sets, each, chain)
+    const set = { wanted, running, signal, start, put: place, take: takeOut, tryOn }
+    const changes = await reloadChains(set, next)
     logExceptions([...wanted.values()], logger)
     return changes
   }
+  const takeOut = (chainId: number) => take(sets, chainId)
 
   logExceptions(definitions, logger)
   const attempts = definitions.map(begin)
@@ -200,7 +188,11 @@ type ChainSet = {
   tryOn(definition: ChainDefinition, error: Error): void
 }
 
-/** Makes the chains of a service the ones of `next`, one after the other. */
+/**
+ * Makes the chains of a service the ones of `next`, one after the other: stops those that are left out, starts those that
+ * are new, and replaces those whose definition differs once the new one runs. A chain that does not start as it is wanted
+ * goes on as it was.
+ */
 async function reloadChains(
   set: ChainSet,
   next: readonly ChainDefinition[],
