@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { ConfigError } from '../base/errors/configError.js'
 import type { Metrics } from '../base/metrics/metrics.js'
 import type {
   OutboundClient,
@@ -8,6 +9,8 @@ import type {
 import { version } from '../base/version.js'
 import type { Database } from '../db/database.js'
 import { pruneEvents } from '../db/events.js'
+import { isRecordedKey } from '../tenants/masterKey.js'
+import { tryDecrypt } from '../tenants/secrets.js'
 import {
   type ClaimedDelivery,
   claimDeliveries,
@@ -16,7 +19,7 @@ import {
   returnDelivery,
 } from './deliveries.js'
 import { nextAttempt, retrySchedule } from './retrySchedule.js'
-import { signatureHeaders, signingSecrets } from './signing/signature.js'
+import { SECRET_PURPOSE, signatureHeaders, signingSecrets } from './signing/signature.js'
 import { disableSubscription, noteFailing, noteWorking } from './subscriptions.js'
 
 export type DelivererContext = {
@@ -125,6 +128,8 @@ async function deliver(
   closing: AbortSignal,
 ): Promise<void> {
   const { database, client, masterKey } = context
+  if (tryDecrypt(masterKey, SECRET_PURPOSE, delivery.secret) === undefined)
+    return endUnsigned(context, delivery)
   const signal = AbortSignal.any([closing, AbortSignal.timeout(ATTEMPT_TIMEOUT)])
   const begun = performance.now()
   const { response } = await client.request(eventRequest(delivery, masterKey), signal)
@@ -136,6 +141,26 @@ async function deliver(
   await database
     .transaction()
     .execute((trx) => record({ ...context, database: trx }, delivery, response, milliseconds))
+}
+
+/**
+ * Ends a delivery that cannot be signed, with its subscription. With a key that is not the database's own nothing is
+ * lost: a process that has the new one delivers it.
+ */
+async function endUnsigned(
+  { database, masterKey, logger }: DelivererContext,
+  claimed: ClaimedDelivery,
+): Promise<void> {
+  if ((await isRecordedKey(database, masterKey)) === false)
+    throw new ConfigError('The master key of this process is no longer that of the database.')
+  const { attempts, subscriptionId } = claimed
+  const reason = 'its signing secret is lost with the master key: rotate it'
+  const end = { attempt: attempts, milliseconds: 0, outcome: 'secret_lost', httpStatus: null, reason }
+  const ended = await database.transaction().execute(async (trx) => {
+    await finishDelivery(trx, claimed, 'failed', end)
+    return disableSubscription(trx, subscriptionId, reason)
+  })
+  if (ended) logger.error({ subscriptionId }, 'subscription ended: its signing secret is lost')
 }
 
 async function record(

@@ -142,12 +142,19 @@ export async function noteFailing(db: Database, id: string, days: number): Promi
   return true
 }
 
-export async function disableSubscription(db: Database, id: string, reason: string): Promise<void> {
-  await db
+/** @returns whether it was active until now */
+export async function disableSubscription(
+  db: Database,
+  id: string,
+  reason: string,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
     .updateTable('event_subscriptions')
     .set({ active: false, disabled_reason: reason, updated_at: sql<Date>`now()` })
     .where('id', '=', id)
-    .execute()
+    .where('active', '=', true)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
 }
 
 const route = routesOn<{

@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
+import { pino } from 'pino'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Metrics, noMetrics } from '../../src/base/metrics/metrics.js'
@@ -18,6 +19,7 @@ import { emitEvent } from '../../src/db/events.js'
 import { inTransaction } from '../../src/db/inTransaction.js'
 import { type DelivererContext, startEventDeliverer } from '../../src/webhooks/deliverEvents.js'
 import { claimDeliveries, finishDelivery, listDeliveries } from '../../src/webhooks/deliveries.js'
+import { requireMasterKey } from '../../src/tenants/masterKey.js'
 import { createSubscriptions, type Subscriptions } from '../../src/webhooks/subscriptions.js'
 import { testActor } from '../support/actor.js'
 import { createApp } from '../support/database/createApp.js'
@@ -74,6 +76,8 @@ function subscribe(url: string, eventTypes: EventType[] = ['tank.low']) {
 function emit(data: Record<string, unknown>, type: EventType = 'tank.low') {
   return inTransaction(shared().database, (trx) => emitEvent(trx, appId, type, data))
 }
+
+const replayAll = { eventId: undefined, since: undefined, onlyFailed: false }
 
 function deliver(lease = 60_000, given: Partial<DelivererContext> = {}) {
   const deliverer = startEventDeliverer({
@@ -268,8 +272,7 @@ test('an attempt that a replay has overtaken changes nothing', async () => {
   }
   const deliverer = deliver(undefined, { metrics })
   await until(async () => got.length === 1)
-  const all = { eventId: undefined, since: undefined, onlyFailed: false }
-  expect(await subscriptions.replay(appId, subscription.id, all)).toBe(1)
+  expect(await subscriptions.replay(appId, subscription.id, replayAll)).toBe(1)
   expect(await ended(subscription.id)).toEqual(['delivered'])
   fail()
   await until(async () => outcomes.has('{"outcome":"http_status"}'))
@@ -286,8 +289,7 @@ test('an attempt that ends after a replay does not take the replay away', async 
   const claim = { limit: 100, perSubscription: 1, lease: 60_000, busy: [] }
   const claims = await claimDeliveries(database, claim)
   const ours = claims.find(({ subscriptionId }) => subscriptionId === subscription.id)
-  const all = { eventId: undefined, since: undefined, onlyFailed: false }
-  await subscriptions.replay(appId, subscription.id, all)
+  await subscriptions.replay(appId, subscription.id, replayAll)
   const end = { attempt: 1, milliseconds: 1, outcome: 'timeout', httpStatus: null, reason: null }
   if (ours === undefined) throw new Error('the delivery was not taken')
   expect(await finishDelivery(database, ours, 'failed', end)).toBe(false)
@@ -340,6 +342,51 @@ test('a process that is killed while it delivers loses nothing', async () => {
   expect(await ended(subscription.id)).toEqual(['delivered'])
   expect(got.map(({ id }) => id)).toEqual([got[0]?.id, got[0]?.id])
   expect(got[1]?.body).toBe(got[0]?.body)
+})
+
+test('a delivery whose signing secret is lost ends with the reason, and so does its subscription', async () => {
+  const { got, url } = await receiver()
+  const { subscription } = await subscribe(url)
+  for (let n = 0; n < 3; n++) await emit({ n })
+  const lines: string[] = []
+  const logger = pino({ level: 'error' }, { write: (line) => lines.push(line) })
+  const deliverer = deliver(undefined, { masterKey: randomBytes(32), logger })
+  expect(new Set(await ended(subscription.id))).toEqual(new Set(['failed']))
+  await deliverer.close()
+  expect(got).toEqual([])
+  const [delivery] = await deliveriesOf(subscription.id)
+  expect(delivery).toMatchObject({ outcome: 'secret_lost', attempts: 1 })
+  expect(delivery?.reason).toContain('rotate it')
+  expect(await subscriptions.get(appId, subscription.id)).toMatchObject({
+    active: false,
+    disabledReason: expect.stringContaining('rotate it'),
+  })
+  expect(lines.filter((line) => line.includes(subscription.id))).toHaveLength(1)
+
+  await subscriptions.rotateSecret(appId, subscription.id)
+  await subscriptions.change(appId, subscription.id, { active: true })
+  await subscriptions.replay(appId, subscription.id, replayAll)
+  deliver()
+  expect(new Set(await ended(subscription.id))).toEqual(new Set(['delivered']))
+})
+
+test('a process whose master key was replaced ends nothing', async () => {
+  const { database } = shared()
+  const { got, url } = await receiver()
+  const { subscription } = await subscribe(url)
+  await emit({})
+  const place = { configured: masterKey.toString('hex'), dataFolder: '' }
+  await requireMasterKey(database, place)
+  undo.push(() => sql`delete from master_key`.execute(database))
+  const lines: string[] = []
+  const logger = pino({ level: 'error' }, { write: (line) => lines.push(line) })
+  const deliverer = deliver(50, { masterKey: randomBytes(32), logger })
+  await until(async () => lines.some((line) => line.includes('no longer that of the database')))
+  await deliverer.close()
+  expect(await subscriptions.get(appId, subscription.id)).toMatchObject({ active: true })
+  deliver(50)
+  expect(await ended(subscription.id)).toEqual(['delivered'])
+  expect(got).toHaveLength(1)
 })
 
 test('while a secret is changed both sign', async () => {
