@@ -214,7 +214,9 @@ describe('the time limit', () => {
     })
     const client = development()
     const hanging = new AbortController()
-    const slow = Array.from({ length: 25 }, () => client.request(get(`${url}slow`), hanging.signal))
+    const slow = Array.from({ length: 25 }, () =>
+      client.request(get(`${url}slow`), AbortSignal.any([hanging.signal])),
+    )
     const { response } = await client.request(get(`${url}ok`), AbortSignal.timeout(500))
     expect(response).toMatchObject({ ok: true })
     hanging.abort()
