@@ -38,6 +38,8 @@ const POLL_INTERVAL = 500
 const ATTEMPT_TIMEOUT = 15_000
 const IN_FLIGHT = 20
 const PER_SUBSCRIPTION = 5
+/** Those of the above that are left to subscriptions with nothing under way: the subscriptions of an app may all hang. */
+const LEFT_TO_IDLE = 5
 /** The days after which a subscription that only fails ends, and after which events are deleted. */
 const FAILING_DAYS = 5
 const KEPT_DAYS = 30
@@ -66,11 +68,11 @@ export function startEventDeliverer(context: DelivererContext): { close(): Promi
       }
     })
 
-  const busy = (): string[] => {
+  const underWay = (): ReadonlyMap<string, number> => {
     const counts = new Map<string, number>()
     for (const { subscriptionId } of running.keys())
       counts.set(subscriptionId, (counts.get(subscriptionId) ?? 0) + 1)
-    return [...counts].flatMap(([id, count]) => (count >= PER_SUBSCRIPTION ? [id] : []))
+    return counts
   }
 
   const begin = (delivery: ClaimedDelivery): void => {
@@ -84,13 +86,14 @@ export function startEventDeliverer(context: DelivererContext): { close(): Promi
   }
 
   const claim = async (): Promise<number> => {
-    const limit = IN_FLIGHT - running.size
-    if (limit === 0) return 0
+    const free = IN_FLIGHT - running.size
+    if (free === 0) return 0
+    const isScarce = free <= LEFT_TO_IDLE
     const claimed = await claimDeliveries(database, {
-      limit,
-      perSubscription: PER_SUBSCRIPTION,
+      limit: isScarce ? free : free - LEFT_TO_IDLE,
+      perSubscription: isScarce ? 1 : PER_SUBSCRIPTION,
       lease,
-      busy: busy(),
+      underWay: underWay(),
     })
     for (const delivery of claimed) begin(delivery)
     return claimed.length
@@ -155,7 +158,13 @@ async function endUnsigned(
     throw new ConfigError('The master key of this process is no longer that of the database.')
   const { attempts, subscriptionId } = claimed
   const reason = 'its signing secret is lost with the master key: rotate it'
-  const end = { attempt: attempts, milliseconds: 0, outcome: 'secret_lost', httpStatus: null, reason }
+  const end = {
+    attempt: attempts,
+    milliseconds: 0,
+    outcome: 'secret_lost',
+    httpStatus: null,
+    reason,
+  }
   const ended = await database.transaction().execute(async (trx) => {
     await finishDelivery(trx, claimed, 'failed', end)
     return disableSubscription(trx, subscriptionId, reason)

@@ -35,37 +35,46 @@ export type ClaimedDelivery = {
 
 type DeliveryClaim = {
   readonly limit: number
-  /** Limit per subscription, so that one that hangs does not hold up the others. */
+  /** Limit per subscription, with what is under way, so that one that hangs does not hold up the others. */
   readonly perSubscription: number
   /** Milliseconds after which another process may take what this one did not finish. */
   readonly lease: number
-  /** Ids of subscriptions with enough deliveries under way. */
-  readonly busy: readonly string[]
+  /** The deliveries of this process that are under way, by subscription. */
+  readonly underWay: ReadonlyMap<string, number>
 }
 
 /** The number of due deliveries among which those to take are chosen. */
 const WINDOW = 1_000
 
-/** Takes deliveries that are due; of several processes each gets others. Counts the attempt. */
+/**
+ * Takes deliveries that are due; of several processes each gets others. Counts the attempt. Each subscription gets
+ * its first before any gets a further one, however old a backlog is.
+ */
 export async function claimDeliveries(
   db: Database,
-  { limit, perSubscription, lease, busy }: DeliveryClaim,
+  { limit, perSubscription, lease, underWay }: DeliveryClaim,
 ): Promise<readonly ClaimedDelivery[]> {
-  const { rows } = await sql<ClaimedDelivery>`with due as (
+  const counts = [...underWay]
+  const busy = counts.filter(([, count]) => count >= perSubscription).map(([id]) => id)
+  const { rows } = await sql<ClaimedDelivery>`with under_way as (
+      select * from unnest(${counts.map(([id]) => id)}::uuid[], ${counts.map(([, count]) => count)}::int[])
+        as u (subscription_id, number)
+    ), due as (
       select d.id, d.subscription_id, d.next_attempt_at
       from event_deliveries d
       join event_subscriptions s on s.id = d.subscription_id and s.active
       where d.state = 'pending' and d.next_attempt_at <= now()
-        and d.subscription_id <> all(${[...busy]}::uuid[])
+        and d.subscription_id <> all(${busy}::uuid[])
       order by d.next_attempt_at limit ${WINDOW}
     ), ranked as (
-      select id, row_number() over (partition by subscription_id order by next_attempt_at) as place
-      from due
+      select id, coalesce(number, 0)
+        + row_number() over (partition by subscription_id order by next_attempt_at) as place
+      from due left join under_way using (subscription_id)
     ), taken as (
       select d.id from event_deliveries d
       join ranked r on r.id = d.id and r.place <= ${perSubscription}
       where d.state = 'pending' and d.next_attempt_at <= now()
-      order by d.next_attempt_at limit ${limit}
+      order by r.place, d.next_attempt_at limit ${limit}
       for update of d skip locked
     )
     update event_deliveries d set attempts = d.attempts + 1, updated_at = now(),

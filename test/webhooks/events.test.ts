@@ -226,6 +226,46 @@ test('a receiver that hangs does not hold up the others', async () => {
   await subscriptions.delete(appId, stuck.id)
 })
 
+test('an app whose subscriptions all hang does not hold up another app', async () => {
+  const hanging = await receiver(() => undefined)
+  const stuck = []
+  for (let n = 0; n < 5; n++) stuck.push((await subscribe(hanging.url)).subscription.id)
+  await inTransaction(shared().database, async (trx) => {
+    for (let n = 0; n < 300; n++) await emitEvent(trx, appId, 'tank.low', { n })
+  })
+  deliver()
+  await until(async () => hanging.got.length === 15)
+  const stuckApp = appId
+  appId = await createApp(shared().database)
+  const { got, url } = await receiver()
+  const { subscription } = await subscribe(url)
+  const begun = performance.now()
+  await emit({ n: 'quick' })
+  expect(await ended(subscription.id)).toEqual(['delivered'])
+  // The attempts that hang end after 15 s.
+  expect(performance.now() - begun).toBeLessThan(10_000)
+  expect(got).toHaveLength(1)
+  expect(hanging.got).toHaveLength(15)
+  for (const id of stuck) await subscriptions.delete(stuckApp, id)
+})
+
+test('each subscription gets its first delivery before any gets another', async () => {
+  const { database } = shared()
+  const first = (await subscribe('http://127.0.0.1:9/')).subscription.id
+  for (let n = 0; n < 6; n++) await emit({ n })
+  appId = await createApp(database)
+  const second = (await subscribe('http://127.0.0.1:9/')).subscription.id
+  await emit({})
+  const claim = async (underWay: ReadonlyMap<string, number>) => {
+    const given = { limit: 6, perSubscription: 5, lease: 0, underWay }
+    const claims = await claimDeliveries(database, given)
+    return [first, second].map((id) => claims.filter((each) => each.subscriptionId === id).length)
+  }
+  expect(await claim(new Map([[first, 3]]))).toEqual([2, 1])
+  expect(await claim(new Map())).toEqual([5, 1])
+  expect(await claim(new Map([[first, 5]]))).toEqual([0, 1])
+})
+
 test('receivers that switch the protocol do not keep the slots', async () => {
   const switching = createTcpServer((socket) => {
     socket.on('error', () => undefined)
@@ -247,9 +287,7 @@ test('receivers that switch the protocol do not keep the slots', async () => {
 })
 
 test('2xx is delivered, whatever its body', async () => {
-  const { got, url } = await receiver((response) =>
-    response.writeHead(200).end('x'.repeat(20_000)),
-  )
+  const { got, url } = await receiver((response) => response.writeHead(200).end('x'.repeat(20_000)))
   const { subscription } = await subscribe(url)
   await emit({})
   deliver()
@@ -286,7 +324,7 @@ test('an attempt that ends after a replay does not take the replay away', async 
   const { database } = shared()
   const { subscription } = await subscribe('http://127.0.0.1:9/')
   await emit({})
-  const claim = { limit: 100, perSubscription: 1, lease: 60_000, busy: [] }
+  const claim = { limit: 100, perSubscription: 1, lease: 60_000, underWay: new Map() }
   const claims = await claimDeliveries(database, claim)
   const ours = claims.find(({ subscriptionId }) => subscriptionId === subscription.id)
   await subscriptions.replay(appId, subscription.id, replayAll)
