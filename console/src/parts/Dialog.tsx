@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { useRef } from 'preact/hooks'
 import { Icon } from './Icon.js'
 import { useModal } from './useModal.js'
 
@@ -11,13 +12,18 @@ type DialogProps = {
 /** A dialog above the page: the browser keeps the focus inside, and Esc closes it. */
 export function Dialog({ title, children, onClose }: DialogProps) {
   const element = useModal()
+  // Who selects text in a field may let go beyond the dialog: that is a click too.
+  const isPressedOutside = useRef(false)
   return (
     <dialog
       ref={element}
       aria-label={title}
       onClose={onClose}
+      onPointerDown={(event) => {
+        isPressedOutside.current = event.target === element.current
+      }}
       onClick={(event) => {
-        if (event.target === element.current) element.current?.close()
+        if (isPressedOutside.current && event.target === element.current) element.current?.close()
       }}
       onKeyDown={(event) => {
         if (event.key === 'Escape') event.stopPropagation()

@@ -1,5 +1,6 @@
+import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import { useQuery } from '../api/query.js'
+import { accountId, call, type Trouble } from '../api/call.js'
 import type { Operation, Page } from '../api/shapes.js'
 import { Skeleton } from '../parts/Skeleton.js'
 import { TroubleBanner } from '../parts/TroubleBanner.js'
@@ -7,13 +8,26 @@ import { go, hrefOf } from '../router.js'
 
 /** The first screen: that of newcomers until there is an operation, then the operations. */
 export function Home() {
-  const { data, trouble, refresh } = useQuery<Page<Operation>>('/operations', { limit: '1' })
+  const trouble = useSignal<Trouble | undefined>(undefined)
+  const tries = useSignal(0)
   useEffect(() => {
-    if (data !== undefined) go(hrefOf(data.items.length === 0 ? 'start' : 'operations'), 'replace')
-  }, [data])
-  return trouble === undefined ? (
+    const abort = new AbortController()
+    // Not by a query, which would keep the answer from before the first operation, and act on it.
+    call<Page<Operation>>('GET', '/operations', { query: { limit: '1' }, signal: abort.signal })
+      .then(({ items }) => go(hrefOf(items.length === 0 ? 'start' : 'operations'), 'replace'))
+      .catch((error: Trouble) => {
+        if (!abort.signal.aborted) trouble.value = error
+      })
+    return () => abort.abort()
+  }, [accountId.value, tries.value])
+  return trouble.value === undefined ? (
     <Skeleton lines={6} />
   ) : (
-    <TroubleBanner trouble={trouble} onRetry={refresh} />
+    <TroubleBanner
+      trouble={trouble.value}
+      onRetry={() => {
+        tries.value += 1
+      }}
+    />
   )
 }

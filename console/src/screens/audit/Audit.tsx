@@ -77,6 +77,14 @@ function useActorNames(): ReadonlyMap<string, string> {
   ])
 }
 
+/** The entry of an id that is not among the rows, as a copied link names it. */
+function useKeptEntry(id: string | undefined): AuditEntry | undefined {
+  const isId = id !== undefined && /^\d{1,18}$/.test(id)
+  const query = isId ? { limit: '1', before: String(BigInt(id) + 1n) } : {}
+  const { data } = useQuery<Page<AuditEntry>>(isId ? '/audit' : undefined, query)
+  return data?.items.find((entry) => entry.id === id)
+}
+
 /** The audit log: a list and the open entry. */
 export function Audit() {
   const { path, search } = place.value
@@ -90,7 +98,9 @@ export function Audit() {
   )
   const isReading = () => openId !== undefined
   const list = useList<AuditEntry>('/audit', query, ({ id }) => id, isReading)
-  const open = list.rows?.find(({ id }) => id === openId)
+  const listed = list.rows?.find(({ id }) => id === openId)
+  const kept = useKeptEntry(list.rows !== undefined && listed === undefined ? openId : undefined)
+  const open = listed ?? kept
   const hrefFor = ({ id }: AuditEntry) => hrefOf(`audit/${id}`, searchWith({}))
   const set = (name: string, value: string | undefined) =>
     go(hrefOf('audit', searchWith({ [name]: value })))

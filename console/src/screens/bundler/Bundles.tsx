@@ -101,6 +101,7 @@ export function Bundles({ chainId, openId }: BundlesProps) {
 function BundlePanel({ chainId, id }: { readonly chainId: number; readonly id: string }) {
   const path = `/chains/${chainId}/bundles/${id}`
   const query = useQuery<BundleDetail>(path)
+  useChanges(query.refresh, query.data?.state === 'signed')
   return (
     <Panel
       name="Bundle"

@@ -1,3 +1,4 @@
+import { useChanges } from '../../api/changes.js'
 import { type Query, useQuery } from '../../api/query.js'
 import { session } from '../../api/session.js'
 import type { Chain, Executor, Page } from '../../api/shapes.js'
@@ -51,7 +52,8 @@ function versionsOf({ entryPoints }: Chain): string {
 }
 
 function Executors({ chainId }: { readonly chainId: number }) {
-  const { data } = useQuery<Page<Executor>>(`/chains/${chainId}/executors`)
+  const { data, refresh } = useQuery<Page<Executor>>(`/chains/${chainId}/executors`)
+  useChanges(refresh, true)
   return (
     <>
       {data?.items.map(({ address, role, state, balance, inFlight }) => (

@@ -8,9 +8,10 @@ import { ActButton } from '../../parts/ActButton.js'
 import { ActionDialog } from '../../parts/ActionDialog.js'
 import { Field } from '../../parts/Field.js'
 import { momentOf } from '../../parts/format.js'
-import { Loaded } from '../../parts/Loaded.js'
 import { type Column, Table } from '../../parts/Table.js'
 import { go, hrefOf } from '../../router.js'
+import { Paged } from '../operations/Paged.js'
+import { useList } from '../operations/useList.js'
 import { spanOfMonth } from './spending.js'
 
 const columns: readonly Column<Statement>[] = [
@@ -24,9 +25,11 @@ const columns: readonly Column<Statement>[] = [
   { name: 'Made', shown: 'wide', cell: ({ createdAt }) => momentOf(createdAt) },
 ]
 
+const keyOf = ({ id }: Statement) => id
+
 /** The signed statements, and one more of a month. */
 export function Statements({ month }: { readonly month: string }) {
-  const query = useQuery<Page<Statement>>('/statements')
+  const list = useList<Statement>('/statements', {}, keyOf, () => false)
   const apps = useQuery<Page<App>>('/apps').data?.items ?? []
   const isMaking = useSignal(false)
   const { from, until } = spanOfMonth(month)
@@ -51,15 +54,13 @@ export function Statements({ month }: { readonly month: string }) {
         What an app spent between two times, by the time of its blocks, once they are final. Signed
         with the key of this instance.
       </p>
-      <Loaded query={query} lines={2}>
-        {({ items }) =>
-          items.length > 0 && (
-            <div class="list">
-              <Table label="Statements" columns={columns} rows={items} keyOf={({ id }) => id} />
-            </div>
-          )
-        }
-      </Loaded>
+      <Paged list={list} lines={2} empty={null}>
+        {(rows) => (
+          <div class="list">
+            <Table label="Statements" columns={columns} rows={rows} keyOf={keyOf} />
+          </div>
+        )}
+      </Paged>
       {isMaking.value && (
         <ActionDialog
           title={`Statement of ${month}`}
