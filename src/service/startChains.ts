@@ -36,15 +36,8 @@ export async function startChains(
   start: Start,
   logger: Logger,
 ) {
-  const wanted = new Map(definitions.map((definition) => [definition.chainId, definition]))
-  const running = new Map<number, RunningChain>()
-  /** The services of those that run. */
-  const served = new Map<number, RunningChain['services']>()
-  /** By chain id, the sentence that says why the chain does not run yet. */
-  const away = new Map(
-    definitions.map(({ chainId }) => [chainId, `Chain ${chainId} is being started.`]),
-  )
-  const sets = { running, served, away }
+  const set = chainSet(definitions, logger)
+  const { running, served, away } = set
   const stopping = new AbortController()
   const { signal } = stopping
 
@@ -55,30 +48,24 @@ export async function startChains(
   const attempt = async (definition: ChainDefinition): Promise<void> => {
     const chain = await start(definition)
     // The end of the service, or a reload while it started.
-    if (signal.aborted || wanted.get(definition.chainId) !== definition) return chain.close()
-    put(sets, definition, chain)
-  }
-
-  // A reload may have replaced or stopped the chain during the attempt.
-  const explain = (definition: ChainDefinition, error: Error): void => {
-    const { chainId } = definition
-    if (wanted.get(chainId) === definition) sayAway(away, chainId, error, logger)
+    if (signal.aborted || !set.isWanted(definition)) return chain.close()
+    set.put(definition, chain)
   }
 
   const untilStarted = async (definition: ChainDefinition): Promise<void> => {
     const { chainId } = definition
-    while (!running.has(chainId) && wanted.get(chainId) === definition) {
+    while (!running.has(chainId) && set.isWanted(definition)) {
       await delay(RETRY_AFTER, undefined, { signal }).catch(() => {})
-      if (signal.aborted || wanted.get(chainId) !== definition) return
+      if (signal.aborted || !set.isWanted(definition)) return
       await attempt(definition).then(
         () => logger.info({ chainId }, 'the chain is served: its node answers'),
-        (error: Error) => explain(definition, error),
+        (error: Error) => set.explain(definition, error),
       )
     }
   }
 
   const tryOn = (definition: ChainDefinition, error: Error): void => {
-    explain(definition, error)
+    set.explain(definition, error)
     retries.push(untilStarted(definition))
   }
 
@@ -93,13 +80,10 @@ export async function startChains(
   }
 
   const reload = async (next: readonly ChainDefinition[]) => {
-    const place = (each: ChainDefinition, chain: RunningChain) => put(sets, each, chain)
-    const set = { wanted, running, signal, start, put: place, take: takeOut, tryOn }
-    const changes = await reloadChains(set, next)
-    logExceptions([...wanted.values()], logger)
+    const changes = await reloadChains(set, { signal, start, tryOn }, next)
+    logExceptions([...set.wanted.values()], logger)
     return changes
   }
-  const takeOut = (chainId: number) => take(sets, chainId)
 
   logExceptions(definitions, logger)
   const attempts = definitions.map(begin)
@@ -124,42 +108,44 @@ export async function startChains(
   return { running, served, away, reload, settle, close }
 }
 
-type Sets = {
-  readonly running: Map<number, RunningChain>
-  readonly served: Map<number, RunningChain['services']>
-  readonly away: Map<number, string>
-}
+type ChainSet = ReturnType<typeof chainSet>
 
-function put({ running, served, away }: Sets, { chainId }: ChainDefinition, chain: RunningChain) {
-  running.set(chainId, chain)
-  served.set(chainId, chain.services)
-  away.delete(chainId)
-}
-
-/** Notes once why a chain does not run. */
-function sayAway(away: Map<number, string>, chainId: number, error: Error, logger: Logger): void {
-  const isKnown = error instanceof ChainAwayError || error instanceof ConfigError
-  const sentence = isKnown ? error.message : `Chain ${chainId} does not start; see the log.`
-  if (away.get(chainId) === sentence) return
-  away.set(chainId, sentence)
-  const details = { chainId, ...(!isKnown && { err: error }) }
-  logger.warn(details, `${sentence} The other chains are served, and this one is tried again.`)
-}
-
-/** Takes a chain out of all of these; undefined = it did not run. */
-function take(
-  {
-    running,
-    served,
-    away,
-  }: Record<'served' | 'away', Map<number, unknown>> & {
-    readonly running: Map<number, RunningChain>
-  },
-  chainId: number,
-): RunningChain | undefined {
-  const chain = running.get(chainId)
-  for (const each of [running, served, away]) each.delete(chainId)
-  return chain
+/** The chains of a service by id: those that are wanted, those that run, and the reason of each that does not. */
+function chainSet(definitions: readonly ChainDefinition[], logger: Logger) {
+  const wanted = new Map(definitions.map((definition) => [definition.chainId, definition]))
+  const running = new Map<number, RunningChain>()
+  /** The services of those that run. */
+  const served = new Map<number, RunningChain['services']>()
+  /** The sentence that says why a chain does not run yet. */
+  const away = new Map(
+    definitions.map(({ chainId }) => [chainId, `Chain ${chainId} is being started.`]),
+  )
+  /** False once a reload has replaced or removed the chain. */
+  const isWanted = (definition: ChainDefinition) => wanted.get(definition.chainId) === definition
+  /** The chain runs from now on, in place of the one of the same id. */
+  const put = ({ chainId }: ChainDefinition, chain: RunningChain): void => {
+    running.set(chainId, chain)
+    served.set(chainId, chain.services)
+    away.delete(chainId)
+  }
+  /** The chain is not served any more; undefined = it did not run. */
+  const take = (chainId: number): RunningChain | undefined => {
+    const chain = running.get(chainId)
+    for (const each of [running, served, away]) each.delete(chainId)
+    return chain
+  }
+  /** Notes once why a wanted chain does not run. */
+  const explain = (definition: ChainDefinition, error: Error): void => {
+    if (!isWanted(definition)) return
+    const { chainId } = definition
+    const isKnown = error instanceof ChainAwayError || error instanceof ConfigError
+    const sentence = isKnown ? error.message : `Chain ${chainId} does not start; see the log.`
+    if (away.get(chainId) === sentence) return
+    away.set(chainId, sentence)
+    const details = { chainId, ...(!isKnown && { err: error }) }
+    logger.warn(details, `${sentence} The other chains are served, and this one is tried again.`)
+  }
+  return { wanted, running, served, away, isWanted, put, take, explain }
 }
 
 /** Says which entities may break rules, and which could until lately. */
@@ -174,16 +160,10 @@ function logExceptions(definitions: readonly ChainDefinition[], logger: Logger):
     }
 }
 
-/** The chains of a service while it runs. */
-type ChainSet = {
-  readonly wanted: Map<number, ChainDefinition>
-  readonly running: ReadonlyMap<number, RunningChain>
+/** How a reload starts a chain. */
+type Starting = {
   readonly signal: AbortSignal
   readonly start: Start
-  /** The chain runs from now on, in place of the one of the same id. */
-  put(definition: ChainDefinition, chain: RunningChain): void
-  /** The chain is not served any more; undefined = it did not run. */
-  take(chainId: number): RunningChain | undefined
   /** Says why a chain does not start, and tries again until it does. */
   tryOn(definition: ChainDefinition, error: Error): void
 }
@@ -195,9 +175,11 @@ type ChainSet = {
  */
 async function reloadChains(
   set: ChainSet,
+  starting: Starting,
   next: readonly ChainDefinition[],
 ): Promise<ChainChanges> {
-  const { wanted, running, signal, take, tryOn } = set
+  const { wanted, running, take } = set
+  const { signal, tryOn } = starting
   const started: number[] = []
   const replaced: number[] = []
   const failed: { chainId: number; reason: string }[] = []
@@ -211,7 +193,7 @@ async function reloadChains(
     const known = wanted.get(chainId)
     if (signal.aborted || (known !== undefined && isDeepStrictEqual(known, definition))) continue
     try {
-      await replaceChain(set, definition)
+      await replaceChain(set, starting, definition)
       if (known === undefined) started.push(chainId)
       else replaced.push(chainId)
     } catch (error) {
@@ -226,7 +208,8 @@ async function reloadChains(
 
 /** The new chain runs before the old one ends, so that no request finds none. */
 async function replaceChain(
-  { wanted, running, signal, start, put }: ChainSet,
+  { wanted, running, put }: ChainSet,
+  { signal, start }: Starting,
   definition: ChainDefinition,
 ): Promise<void> {
   const chain = await start(definition)

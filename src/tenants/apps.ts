@@ -72,14 +72,7 @@ async function listUsedApps(db: Database, accountId?: string): Promise<Row<typeo
 /** The app with this id when it and its account live. */
 export async function findApp(db: Database, id: string): Promise<App | undefined> {
   if (!isUuid(id)) return undefined
-  const row = await db
-    .selectFrom('apps')
-    .innerJoin('accounts', 'accounts.id', 'apps.account_id')
-    .selectAll('apps')
-    .where('apps.id', '=', id)
-    .where('apps.revoked_at', 'is', null)
-    .where('accounts.revoked_at', 'is', null)
-    .executeTakeFirst()
+  const row = await liveApps(db).selectAll('apps').where('apps.id', '=', id).executeTakeFirst()
   return row && showRow(apps, row)
 }
 
@@ -89,12 +82,11 @@ export async function findAnyApp(db: Database, id: string): Promise<App | undefi
   return row && showRow(apps, row)
 }
 
-/** The ids of the apps that live, with their accounts. */
+/** The apps that live, with their accounts. */
 export function liveApps(db: Database) {
   return db
     .selectFrom('apps')
     .innerJoin('accounts', 'accounts.id', 'apps.account_id')
-    .select('apps.id')
     .where('apps.revoked_at', 'is', null)
     .where('accounts.revoked_at', 'is', null)
 }

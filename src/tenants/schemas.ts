@@ -1,6 +1,7 @@
 import type { Address, Hex } from 'viem'
 import { z } from 'zod'
 import { roles } from '../base/vocabulary.js'
+import { uuid } from '../db/uuid.js'
 
 export const id = z.uuid()
 export const time = z.iso.datetime().brand<'time'>()
@@ -65,7 +66,7 @@ export function pageQuery(next: RegExp) {
   })
 }
 /** Rows with a UUID. */
-export const pageById = pageQuery(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+export const pageById = pageQuery(uuid)
 /** Rows with a number. */
 export const pageByNumber = pageQuery(/^\d{1,18}$/)
 export function pageOf<Item extends z.ZodType>(item: Item) {

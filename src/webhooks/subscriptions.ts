@@ -232,7 +232,7 @@ export const subscriptionRoutes = [
         id: subscriptionId,
       })
       if (found === undefined) return undefined
-      const page = { limit, before: before }
+      const page = { limit, before }
       const { items, next } = await listDeliveries(database, subscriptionId, page)
       const encoded = items.map((each) => ({
         ...camelCased(each),

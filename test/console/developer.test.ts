@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { rpc } from '../support/http/jsonRpc.js'
 import { adminGet } from '../support/service/adminGet.js'
+import { sendRefused } from '../support/service/sendRefused.js'
 import { useRunningPurser } from '../support/service/usePurser.js'
 import { chromiumPath } from './browser.js'
 import { consoleTitle, useConsole } from './useConsole.js'
@@ -88,18 +88,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('a developer of an acco
 
   test('is offered to simulate what was refused; an operator outside all accounts is not', async () => {
     const { info, output } = purser()
-    const operation = {
-      sender: `0x${'ab'.repeat(20)}`,
-      nonce: '0x0',
-      callData: '0x',
-      signature: '0x',
-      maxFeePerGas: '0x77359400',
-      maxPriorityFeePerGas: '0x77359400',
-      callGasLimit: '0x5208',
-      verificationGasLimit: '0x186a0',
-      preVerificationGas: '0x186a0',
-    }
-    await rpc(info.standardUrl, 'eth_sendUserOperation', [operation, info.entryPoints['0.7']])
+    await sendRefused(info)
     await expect
       .poll(async () => (await adminGet(info, '/refusals')).items.length, { timeout: 15_000 })
       .toBe(1)

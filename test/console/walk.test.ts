@@ -3,6 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { sendRefused } from '../support/service/sendRefused.js'
 import { useRunningPurser } from '../support/service/usePurser.js'
 import { chromiumPath } from './browser.js'
 import { type Console, consoleTitle, useConsole } from './useConsole.js'
@@ -90,32 +91,12 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the console'), () => {
   })
 
   test('a refused request is explained: the code, its meaning, what to do', async () => {
-    const { entryPoints, standardUrl } = purser().info
-    const operation = {
-      sender: `0x${'ab'.repeat(20)}`,
-      nonce: '0x0',
-      callData: '0x',
-      signature: '0x',
-      maxFeePerGas: '0x77359400',
-      maxPriorityFeePerGas: '0x77359400',
-      callGasLimit: '0x5208',
-      verificationGasLimit: '0x186a0',
-      preVerificationGas: '0x186a0',
-    }
-    const body = {
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'eth_sendUserOperation',
-      params: [operation, entryPoints['0.7']],
-    }
-    const headers = { 'content-type': 'application/json' }
-    const answer = await fetch(standardUrl, { method: 'POST', headers, body: JSON.stringify(body) })
-    const { error } = (await answer.json()) as { error: { message: string } }
+    const reason = await sendRefused(purser().info)
     await page.goto(url('operations'))
     await page.locator('.tabs').getByRole('link', { name: 'Refused' }).click()
     await page.locator('tbody tr').first().click({ timeout: 15_000 })
     const remedy = page.locator('.remedy')
-    await remedy.getByText(error.message).waitFor()
+    await remedy.getByText(reason).waitFor()
     expect(await remedy.locator('li').count()).toBeGreaterThan(0)
     await expectFine('refusal')
   })

@@ -150,3 +150,14 @@ describe('purser tank mode, credit and alert', () => {
     expect(await refusal('tank', 'show', '--chain', chain())).toMatch(/--app.*--shared/)
   })
 })
+
+test('the tank of an app that has ended can be emptied by its owner, and not filled', async () => {
+  await commands().answer('app', 'revoke', appId)
+  const address = labelled(await tank('show'), 'tank')
+  const before = await deposited(address)
+  expect(before).toBeGreaterThan(0n)
+  expect(await refusal('deposit', '--amount', '1', '--key', 'env:OWNER_KEY')).toContain(appId)
+  const all = ['--amount', labelled(await tank('show'), 'deposit').replace(' ETH', '')]
+  await tank('withdraw', ...all, '--key', 'env:OWNER_KEY')
+  expect(await deposited(address)).toBe(0n)
+})

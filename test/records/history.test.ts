@@ -159,7 +159,7 @@ test('pages of a list hold each operation of the account once, the newest first'
   const query = { limit: 3, before: undefined }
   expect((await listOperations(database(), { appId: other }, query)).items).toEqual([])
   expect((await listOperations(database(), { appId, state: 'dropped' }, query)).items).toEqual([])
-  const none = { limit: 3, before: 'x' }
+  const none = { limit: 3, before: `1:0x${'0'.repeat(64)}` }
   expect((await listOperations(database(), { appId }, none)).items).toEqual([])
 })
 

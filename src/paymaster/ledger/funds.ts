@@ -27,7 +27,7 @@ export function listFunds(db: Database, chainId: number): Promise<StoredFund[]> 
     .selectFrom('funds')
     .selectAll()
     .where('chain_id', '=', BigInt(chainId))
-    .where('app_id', 'in', liveApps(db))
+    .where('app_id', 'in', liveApps(db).select('apps.id'))
     .execute()
 }
 

@@ -64,7 +64,9 @@ export function listTanks(db: Database, chainId: number): Promise<StoredTank[]> 
     .selectFrom('tanks')
     .selectAll()
     .where('chain_id', '=', BigInt(chainId))
-    .where(({ or, eb }) => or([eb('app_id', 'is', null), eb('app_id', 'in', liveApps(db))]))
+    .where(({ or, eb }) =>
+      or([eb('app_id', 'is', null), eb('app_id', 'in', liveApps(db).select('apps.id'))]),
+    )
     .orderBy('created_at')
     .orderBy('id')
     .execute()
@@ -88,12 +90,10 @@ export function listTanksOfApp(db: Database, appId: string): Promise<StoredTank[
 
 /** All tanks of the apps of an account that have not ended. */
 export function listTanksOfAccount(db: Database, accountId: string): Promise<StoredTank[]> {
-  return db
-    .selectFrom('tanks')
-    .innerJoin('apps', 'apps.id', 'tanks.app_id')
+  return liveApps(db)
+    .innerJoin('tanks', 'tanks.app_id', 'apps.id')
     .selectAll('tanks')
     .where('apps.account_id', '=', accountId)
-    .where('apps.revoked_at', 'is', null)
     .orderBy('tanks.created_at')
     .execute()
 }

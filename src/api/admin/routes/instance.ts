@@ -180,7 +180,7 @@ export const auditRoutes = [
     query: pageByNumber.extend(filters.shape),
     answer: pageOf(auditEntry),
     async run({ context, caller, query: { limit, before, ...filter } }) {
-      const page = { limit, before: before }
+      const page = { limit, before }
       const { database } = context
       const { items, next } = await listAudit(database, caller.accountId, page, filter)
       return { items: items.map((entry) => encodeEntry(entry, caller)), next }

@@ -55,7 +55,7 @@ export const webhookCallRoutes = [
       const { database } = context
       const webhook = await findWebhook(database, app.id, webhookId)
       if (webhook === undefined) return undefined
-      const page = { limit, before: before }
+      const page = { limit, before }
       const { items, next } = await listCallsOfWebhook(database, app.id, webhookId, page)
       return { items: items.map(camelCased), next }
     },
