@@ -159,6 +159,20 @@ describe('guessing passwords', () => {
     expect((await signIn(email, password)).status).toBe(201)
   })
 
+  test('an attempt for which there is no turn is no failure', async () => {
+    await forgetAttempts()
+    const { email } = await storeUser(database(), { passwordHash })
+    const answers = await Promise.all(Array.from({ length: 12 }, () => signIn(email, 'wrong')))
+    const failed = answers.filter(({ status }) => status === 401)
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(12 - failed.length)
+    expect(failed.length).toBeLessThan(6)
+    expect(await attempts()).toMatchObject([
+      { failures: failed.length, locked_until: null },
+      { failures: failed.length, locked_until: null },
+    ])
+    expect((await signIn(email, password)).status).toBe(201)
+  })
+
   test('tells nobody who has an account here', async () => {
     await forgetAttempts()
     const { email } = await storeUser(database(), { passwordHash })
@@ -258,6 +272,25 @@ describe('invitations', () => {
     // The invitation was not used up by the attempt: the operator may still accept it.
     expect((await accept(token, 'not the password')).status).toBe(401)
     expect((await accept(token, password)).status).toBe(200)
+  })
+
+  test('are accepted in the session of the user whom they name, also without a password', async () => {
+    const { email, headers } = await storeUser(database(), {})
+    const other = await storeUser(database(), { isOperator: true })
+    const token = await inviteTo(email, two().token, 'developer')
+    const join = (as: Record<string, string>, given = token) =>
+      send('POST', '/session/invitation', as, { token: given })
+    expect((await accept(token, password)).status).toBe(401)
+    expect((await join(other.headers)).status).toBe(400)
+    expect((await send('POST', '/session/invitation', browser, { token })).status).toBe(401)
+    const statuses = await Promise.all([join(headers), join(headers)])
+    expect(statuses.map(({ status }) => status).sort()).toEqual([200, 400])
+    const { memberships } = (await send('GET', '/session', headers)).body
+    expect(memberships).toMatchObject([{ accountId: two().accountId, role: 'developer' }])
+    // One to choose a password is for those who cannot sign in.
+    const path = `/users/${other.userId}/password`
+    const reset = await admin('POST', path, operatorToken)
+    expect((await join(other.headers, reset.body.token)).status).toBe(400)
   })
 
   test('refuse passwords that are guessed first', async () => {

@@ -218,6 +218,20 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('administration by the 
       await second.getByText("The bundler is the operator's").waitFor()
     })
 
+    test('who is signed in accepts an invitation without the password', async () => {
+      await button('Invite').click()
+      await page.getByLabel('E-mail address').fill('viewer@example.com')
+      await button('Create the link').click()
+      const { hash } = new URL(await shown('link'))
+      await button('I saved it').click()
+      await second.goto(`${ops.url}/console/setup${hash}`)
+      await second.getByRole('button', { name: 'Accept as viewer@example.com' }).click()
+      await second.getByRole('navigation', { name: 'Screens' }).waitFor()
+      await second.goto(`${ops.url}/console/setup${hash}`)
+      await second.getByRole('button', { name: 'Accept as viewer@example.com' }).click()
+      await second.getByText('is no open invitation of this user').waitFor()
+    })
+
     test('what the console does not offer a viewer the service refuses', async () => {
       const before = await apps(purser().info.authToken)
       const [{ id, accountId }] = before.items

@@ -66,6 +66,13 @@ export async function acceptInvitation(token: string, password: string): Promise
   await signIn(user.email, password)
 }
 
+/** Accepts an invitation to an account as the user who is signed in. */
+export async function joinByInvitation(token: string): Promise<void> {
+  await call('POST', '/session/invitation', { body: { token } })
+  forgetAnswers()
+  await loadSession()
+}
+
 export async function signOut(): Promise<void> {
   await call('DELETE', '/session')
   forget()

@@ -1,5 +1,6 @@
-import { TakenError, UnauthorizedError } from '../../base/errors/restErrors.js'
-import { type Actor, audited } from '../audit.js'
+import { InvalidFieldError, TakenError, UnauthorizedError } from '../../base/errors/restErrors.js'
+import type { Role } from '../../base/vocabulary.js'
+import { type Actor, type AuditChange, audited } from '../audit.js'
 import { hashCredential } from '../credential.js'
 import { findInvitation, takeInvitation } from './invitations.js'
 import { addMember } from './members.js'
@@ -39,7 +40,9 @@ export async function acceptInvitation(
     ? await checkPassword(context, email, password, visitor)
     : await passwords.hash(password, visitor.network)
   if (passwordHash === undefined)
-    throw new UnauthorizedError('The password is not the one of the user who was invited')
+    throw new UnauthorizedError(
+      'The password is not the one of the user who was invited. A user without a password signs in first, then opens the link again',
+    )
   return database.transaction().execute(async (trx) => {
     if (!(await takeInvitation(trx, tokenHash))) throw unknown()
     const { ip, requestId } = visitor
@@ -53,11 +56,36 @@ export async function acceptInvitation(
       if (known !== undefined && !mustProve)
         await changePassword(change, user.id, passwordHash, undefined)
       if (invitation.accountId !== null && invitation.role !== null)
-        if (!(await addMember(change, invitation.accountId, user.id, invitation.role)))
-          throw new TakenError('The account of this invitation has ended')
+        await join(change, invitation.accountId, user.id, invitation.role)
       return user
     })
   })
+}
+
+/**
+ * Accepts an invitation to an account as the user of a session, who has that address, once.
+ * @throws InvalidFieldError, TakenError, TenantLimitError
+ */
+export async function joinByInvitation(
+  change: AuditChange,
+  token: string,
+  { userId, email }: { readonly userId: string; readonly email: string },
+): Promise<true> {
+  const { trx } = change
+  const tokenHash = hashCredential(token)
+  const offered = await findInvitation(trx, tokenHash)
+  const { accountId, role } = offered ?? { accountId: null, role: null }
+  if (offered?.email !== email || accountId === null || role === null)
+    throw new InvalidFieldError('token', 'is no open invitation of this user to an account')
+  if (!(await takeInvitation(trx, tokenHash)))
+    throw new InvalidFieldError('token', 'was used a moment ago')
+  await join(change, accountId, userId, role)
+  return true
+}
+
+async function join(change: AuditChange, accountId: string, userId: string, role: Role) {
+  if (!(await addMember(change, accountId, userId, role)))
+    throw new TakenError('The account of this invitation has ended')
 }
 
 function unknown(): UnauthorizedError {

@@ -71,14 +71,19 @@ export function createPasswords(derive: Derive = scryptInPool) {
         return encode(cost, salt, await keyOf(password, salt, cost))
       }),
     /**
-     * Whether the password is the one of the hash. Without a hash it takes as long and is false. Throws
-     * RateLimitError like `hash`.
+     * The hash that `find` gives, if the password is the one of it; undefined = it is not. Without a hash it takes as
+     * long. `find` runs once the password has its turn: what is refused before has done nothing. Throws RateLimitError
+     * like `hash`, and what `find` throws.
      */
-    verify: (stored: string | undefined, password: string, requester: string): Promise<boolean> =>
+    verify: (
+      find: () => Promise<string | undefined>,
+      password: string,
+      requester: string,
+    ): Promise<string | undefined> =>
       turns.take(requester, async () => {
+        const stored = await find()
         const { salt, key, cost: usedCost } = decode(stored ?? nobody)
-        const isSame = timingSafeEqual(await keyOf(password, salt, usedCost), key)
-        return isSame && stored !== undefined
+        return timingSafeEqual(await keyOf(password, salt, usedCost), key) ? stored : undefined
       }),
   }
 }

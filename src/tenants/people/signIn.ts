@@ -98,7 +98,7 @@ function subjectOf(...parts: readonly string[]): Buffer {
  * take as long and count alike. A network from which the user signed in before is not kept out by the failures of
  * others.
  * @param email - in lower case
- * @throws RateLimitError when too many attempts failed, on whichever replica
+ * @throws RateLimitError when too many attempts failed, on whichever replica, or too many are being checked
  */
 export async function checkPassword(
   context: AccessContext,
@@ -110,15 +110,17 @@ export async function checkPassword(
   const ofNetwork = subjectOf(email, visitor.network)
   const ofAll = subjectOf(email)
   const isKnownPlace = await isTrusted(database, ofNetwork)
-  const failures = [await requireUnlocked(database, ofNetwork, FREE_OF_NETWORK)]
-  if (!isKnownPlace) failures.push(await requireUnlocked(database, ofAll, FREE_OF_ALL))
-  const hash = await findPasswordHash(database, email)
-  if (await passwords.verify(hash, password, visitor.network)) {
-    await forgetFailures(database, ofNetwork, isKnownPlace ? [] : [ofAll])
-    return hash
+  const failures: number[] = []
+  // Counted once it has its turn: an attempt that finds the queue full has not failed.
+  const find = async () => {
+    failures.push(await requireUnlocked(database, ofNetwork, FREE_OF_NETWORK))
+    if (!isKnownPlace) failures.push(await requireUnlocked(database, ofAll, FREE_OF_ALL))
+    return findPasswordHash(database, email)
   }
-  if (isNoted(Math.max(...failures))) noteFailures(context, email, visitor)
-  return undefined
+  const hash = await passwords.verify(find, password, visitor.network)
+  if (hash !== undefined) await forgetFailures(database, ofNetwork, isKnownPlace ? [] : [ofAll])
+  else if (isNoted(Math.max(...failures))) noteFailures(context, email, visitor)
+  return hash
 }
 
 async function requireUnlocked(database: Database, subject: Buffer, free: number): Promise<number> {

@@ -1,13 +1,16 @@
 import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
-import { acceptInvitation } from '../../api/session.js'
+import { acceptInvitation, joinByInvitation, session } from '../../api/session.js'
 import { go, hrefOf } from '../../router.js'
 import { Gate } from './Gate.js'
 
 /** The shortest password; the service has the last word. */
 const SHORTEST = 12
 
-/** Chooses a password by an invitation, whose token stands behind the `#`, and signs in. */
+/**
+ * Accepts an invitation, whose token stands behind the `#`: as the user who is signed in, or with a password, which signs
+ * in.
+ */
 export function Setup() {
   const token = useMemo(() => {
     const text = location.hash.slice(1)
@@ -20,11 +23,12 @@ export function Setup() {
       : undefined,
   )
   const isBusy = useSignal(false)
-  const submit = async (form: HTMLFormElement): Promise<void> => {
+  const user = session.value?.user
+  const accept = async (by: () => Promise<void>): Promise<void> => {
     isBusy.value = true
     trouble.value = undefined
     try {
-      await acceptInvitation(token, String(new FormData(form).get('password')))
+      await by()
       go(hrefOf(''), 'replace')
     } catch (error) {
       trouble.value = (error as Error).message
@@ -32,11 +36,30 @@ export function Setup() {
     }
   }
   return (
-    <Gate title="Choose a password" trouble={trouble.value}>
+    <Gate
+      title={user === undefined ? 'Choose a password' : 'Accept the invitation'}
+      trouble={trouble.value}
+    >
+      {user !== undefined && (
+        <>
+          <p>
+            <button
+              type="button"
+              class="primary"
+              disabled={isBusy.value || token === ''}
+              onClick={() => void accept(() => joinByInvitation(token))}
+            >
+              Accept as {user.email}
+            </button>
+          </p>
+          <p class="muted">Or with the password of the user who was invited:</p>
+        </>
+      )}
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          void submit(event.currentTarget)
+          const password = String(new FormData(event.currentTarget).get('password'))
+          void accept(() => acceptInvitation(token, password))
         }}
       >
         <label>
@@ -51,7 +74,8 @@ export function Setup() {
             disabled={token === ''}
           />
           <span class="muted">
-            {SHORTEST} characters or more. Existing users enter their current one.
+            {SHORTEST} characters or more. Existing users enter their current one; without one, they
+            sign in, then open the link again.
           </span>
         </label>
         <button type="submit" class="primary" disabled={isBusy.value || token === ''}>

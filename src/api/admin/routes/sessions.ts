@@ -4,7 +4,7 @@ import {
   NotFoundError,
   UnauthorizedError,
 } from '../../../base/errors/restErrors.js'
-import { acceptInvitation } from '../../../tenants/people/acceptInvitation.js'
+import { acceptInvitation, joinByInvitation } from '../../../tenants/people/acceptInvitation.js'
 import { listMemberships, membership } from '../../../tenants/people/members.js'
 import { requireGoodPassword } from '../../../tenants/people/passwords.js'
 import {
@@ -107,6 +107,14 @@ export const sessionRoutes = [
       const hash = await access.passwords.hash(body.password, visitor.network)
       return change((audit) => changePassword(audit, userId, hash, sessionId))
     },
+  }),
+  route('POST /session/invitation', {
+    summary: 'Accept an invitation to an account as the user who is signed in, once',
+    who: 'user',
+    body: z.strictObject({ token: z.string().max(200) }),
+    answer: done,
+    run: ({ change, user: signedIn, body: { token } }) =>
+      change((audit) => joinByInvitation(audit, token, signedIn)),
   }),
   route('POST /invitations/accept', {
     summary:
