@@ -416,6 +416,7 @@ describe('every answer is as the OpenAPI document says', () => {
       ...line,
       ...{ wei: '7', operations: '1', wastedWei: '0', measured: '0' },
     })
+    expect(Date.parse(spent.keptSince)).toBeLessThan(Date.now())
     expect((await admin('GET', `/spend${month}`, one().token)).body.items).toEqual([])
     expect(
       (await admin('GET', '/spend?from=2024-01-01T00:00:00Z&until=2026-01-01T00:00:00Z', token))

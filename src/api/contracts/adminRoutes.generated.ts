@@ -152,6 +152,8 @@ export type AdminRoutes = {
   'DELETE /sessions/{sessionId}': { request: { params: { 'sessionId': string } }; answer: { 'done': true } }
   /** Change the password; all other sessions of the user end */
   'POST /password': { request: { body: { 'current': string; 'password': string } }; answer: { 'done': true } }
+  /** Accept an invitation to an account as the user who is signed in, once */
+  'POST /session/invitation': { request: { body: { 'token': string } }; answer: { 'done': true } }
   /** Accept an invitation, once: choose a password, or name the one of the user who was invited */
   'POST /invitations/accept': { request: { body: { 'token': string; 'password': string; 'name'?: string | undefined } }; answer: { 'id': string; 'email': string; 'name': string; 'isOperator': boolean; 'hasPassword': boolean; 'createdAt': string; 'disabledAt': string | null } }
   /** All users, also disabled ones */
@@ -191,7 +193,7 @@ export type AdminRoutes = {
   /** Low tanks and credit, webhooks and subscriptions that fail, of the account or of all */
   'GET /attention': { request: {  }; answer: { 'items': ({ 'kind': "tank" | "credit" | "webhook" | "subscription"; 'id': string; 'appId': string; 'appName': string; 'accountId': string; 'accountName': string; 'chainId': number | null; 'host': string | null; 'since': string; 'reason': string | null })[] } }
   /** What sponsorships cost, by day (UTC), app, chain and policy, at most 366 days */
-  'GET /spend': { request: { query: { 'from': string; 'until': string } }; answer: { 'items': ({ 'day': string; 'appId': string; 'appName': string; 'chainId': number; 'policyId': string | null; 'policyName': string | null; 'operations': string; 'wei': string; 'wastedWei': string; 'measured': string })[] } }
+  'GET /spend': { request: { query: { 'from': string; 'until': string } }; answer: { 'items': ({ 'day': string; 'appId': string; 'appName': string; 'chainId': number; 'policyId': string | null; 'policyName': string | null; 'operations': string; 'wei': string; 'wastedWei': string; 'measured': string })[]; 'keptSince': string } }
   /** Sponsorship decisions with outcome and cost, newest first */
   'GET /decisions': { request: { query?: { 'limit'?: number | undefined; 'before'?: string | undefined; 'sponsored'?: "true" | "false" | undefined; 'code'?: string | undefined; 'chainId'?: number | undefined; 'sender'?: string | undefined; 'userOpHash'?: string | undefined; 'policyId'?: string | undefined; 'from'?: string | undefined; 'until'?: string | undefined; 'appId'?: string | undefined } }; answer: { 'items': ({ 'decisionId': string; 'chainId': number; 'entryPoint': string; 'sender': string; 'nonce': string; 'userOpHash': string | null; 'sponsored': boolean; 'code': string; 'message': string; 'maxCost': string; 'validAfter': string; 'validUntil': string; 'policyId': string | null; 'details': Record<string, unknown>; 'createdAt': string; 'appId': string; 'fate': "none" | "open" | "included" | "expired" | "settled" | "released" | "other"; 'actualCost': string | null })[]; 'next'?: string | undefined } }
   /** One decision: each policy's verdict, its outcome, and what to do */

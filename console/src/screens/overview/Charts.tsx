@@ -25,7 +25,7 @@ export function Charts({ answer, onZoom }: ChartsProps) {
   const count = Math.max(1, Math.ceil((period.until.getTime() - first) / 1_000 / step))
   const times = Array.from({ length: count }, (_, bar) => new Date(first + bar * step * 1_000))
   const barOf = (at: string) => Math.floor((Date.parse(at) - first) / 1_000 / step)
-  const unit = unitOf(pricedOf(answer.spend)) ?? 'several coins'
+  const unit = unitOf(pricedOf(answer.spend))
   const isUsd = unit === 'USD'
   const zoom = (a: number, b: number) => onZoom(partOf(period, a, b))
   return (
@@ -40,13 +40,23 @@ export function Charts({ answer, onZoom }: ChartsProps) {
         />
       </section>
       <section class="card">
-        <Chart
-          title={answer.spend.length === 0 ? 'Spent by app' : `Spent by app, ${unit}`}
-          series={spending(answer, count, barOf, isUsd)}
-          times={times}
-          show={(value) => (isUsd ? usdText(value) : tidyOf(String(Math.round(value))))}
-          onZoom={zoom}
-        />
+        {unit === undefined ? (
+          <>
+            <h2>Spent by app</h2>
+            <p class="muted">
+              Several coins, not all with a price in USD, do not add up: see{' '}
+              <a href={hrefOf('spending', { by: 'app' })}>the spending of the month</a>.
+            </p>
+          </>
+        ) : (
+          <Chart
+            title={answer.spend.length === 0 ? 'Spent by app' : `Spent by app, ${unit}`}
+            series={spending(answer, count, barOf, isUsd)}
+            times={times}
+            show={(value) => (isUsd ? usdText(value) : tidyOf(String(Math.round(value))))}
+            onZoom={zoom}
+          />
+        )}
       </section>
       <section class="card">
         <h2>Refused, by code</h2>

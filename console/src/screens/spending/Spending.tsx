@@ -2,12 +2,12 @@ import { pathOf } from '../../api/call.js'
 import { curl } from '../../api/curl.js'
 import { chainName, coinOf, coinsOfAll, pricedOf, usdOf, usdOfAll } from '../../api/names.js'
 import { useQuery } from '../../api/query.js'
-import type { Page, Spend } from '../../api/shapes.js'
+import type { Spend, SpendAnswer } from '../../api/shapes.js'
 import { AsCodeButton } from '../../parts/AsCodeButton.js'
 import { decimalOf } from '../../parts/amounts.js'
 import { ndjsonOf } from '../../parts/csv.js'
 import { Empty } from '../../parts/Empty.js'
-import { grouped, usdText } from '../../parts/format.js'
+import { grouped, momentOf, usdText } from '../../parts/format.js'
 import { Loaded } from '../../parts/Loaded.js'
 import { saveCsv, saveText } from '../../parts/saveFile.js'
 import { type Column, Table } from '../../parts/Table.js'
@@ -54,9 +54,10 @@ function Month() {
   const month = months.find((each) => each === search.get('month')) ?? monthsUntil(now, 1)[0] ?? ''
   const grouping = groupings.find((each) => each === search.get('by')) ?? 'app'
   const span = spanOfMonth(month)
+  const earlier = spanBefore(span, now)
   const query = queryOf(span)
-  const spend = useQuery<Page<Spend>>('/spend', query)
-  const before = useQuery<Page<Spend>>('/spend', queryOf(spanBefore(span, now)))
+  const spend = useQuery<SpendAnswer>('/spend', query)
+  const before = useQuery<SpendAnswer>('/spend', queryOf(earlier))
   const lines = spend.data?.items ?? []
   return (
     <section class="side-list">
@@ -98,6 +99,12 @@ function Month() {
         What included operations cost their sponsors, by the day (UTC) on which they were signed.
         Compared with as many days of the month before; USD at the price that is configured now.
       </p>
+      {spend.data !== undefined && new Date(spend.data.keptSince) > earlier.from && (
+        <p class="warn">
+          Records before {momentOf(spend.data.keptSince)} are not kept: their cost is not in these
+          figures.
+        </p>
+      )}
       <Tabs
         label="Spending"
         tabs={groupings.map((each) => ({

@@ -176,7 +176,10 @@ export const spendRoutes = [
         /** The operations of which that is known; the others count as nothing. */
         measured: count,
       }),
-    ),
+    ).extend({
+      /** Records of sponsorships before this time are not kept: their cost is not in the sums. */
+      keptSince: time,
+    }),
     async run({ context, caller, query: { from, until } }) {
       const span = until.getTime() - from.getTime()
       if (span <= 0 || span > LONGEST_SPEND)
@@ -185,7 +188,8 @@ export const spendRoutes = [
       const rows = await readSpend(context.database, { accountId, from, until })
       if (rows.length > MOST_SPEND_LINES)
         throw new InvalidFieldError('from', 'makes too long an answer: ask for fewer days')
-      return rows.map((row) => ({ ...row, chainId: Number(row.chainId) }))
+      const items = rows.map((row) => ({ ...row, chainId: Number(row.chainId) }))
+      return { items, keptSince: context.keptSince() }
     },
   }),
 ]
