@@ -1,5 +1,6 @@
 import type { Route } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { adminGet } from '../support/service/adminGet.js'
 import { useRunningPurser } from '../support/service/usePurser.js'
 import { chromiumPath } from './browser.js'
 import { type Console, consoleTitle, useConsole } from './useConsole.js'
@@ -87,9 +88,8 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('what changes while it 
 
   test('an overview that is left open learns that a tank is empty, and that it was filled', async () => {
     const path = /\/admin\/v1\/tanks$/
-    const read = page.waitForResponse(path)
+    const { items }: Answer = await adminGet(purser().info, '/tanks')
     await page.goto(url('overview'))
-    const { items } = (await (await read).json()) as Answer
     const low = page.locator('.attention', { hasText: 'is empty' })
     const change = await answerWith(path, {
       items: items.map((tank, at) => (at === 0 ? { ...tank, deposit: '0' } : tank)),
