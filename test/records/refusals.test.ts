@@ -57,6 +57,18 @@ test('what is malformed is recorded too, what is about no operation is not', asy
   expect((await get('/refusals?method=eth_getUserOperationReceipt')).items).toEqual([])
 })
 
+test('a refused member of any name hides nothing from the overview', async () => {
+  const { info } = purser()
+  for (const name of ['\u0000', '\ud800'])
+    await rpc(info.paymasterUrl, 'pm_sponsorUserOperation', [{}, { mode: 'SPONSORED', [name]: 1 }])
+  await until(async () => {
+    const { items } = await get('/refusals?method=pm_sponsorUserOperation')
+    return items.length === 2
+  })
+  // It takes the data of all refusals apart.
+  expect(Number((await get('/overview')).totals.refused)).toBeGreaterThanOrEqual(2)
+})
+
 test('a code is explained without a service', async () => {
   const known = await runCli(['explain', 'aa24'])
   expect(known.stdout).toContain('Sign last: later changes of paymaster or limits')

@@ -63,3 +63,11 @@ test('parameters of any shape give rows that fit the table', () => {
   const long = toRefusal({ ...refused, params: [{ sender, callData: 'f'.repeat(20_000) }] })
   expect(long).toMatchObject({ sender: sender.toLowerCase(), request: null })
 })
+
+test('the data of the answer is JSON that the database can take apart, and else as it was', () => {
+  const field = 'params[1].a\u0000\u0000b\ud800c\\u0000\\\udfff\u{1f600}'
+  const row = toRefusal({ ...refused, error: new InvalidParamsError(field, 'is unknown.') })
+  expect(JSON.parse(row?.data ?? '')).toEqual({
+    field: 'params[1].a\ufffd\ufffdb\ufffdc\\u0000\\\ufffd\u{1f600}',
+  })
+})

@@ -59,6 +59,9 @@ export function toRefusal({
   }
 }
 
+/** The escapes that `JSON.stringify` writes and no text of PostgreSQL can hold: of U+0000 and of half a surrogate pair. */
+const unreadable = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f]..)/g
+
 function memberOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? (value as Readonly<Record<string, unknown>>)[name]
@@ -75,7 +78,8 @@ function nonceIn(value: unknown): bigint | null {
   return typeof value === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(value) ? BigInt(value) : null
 }
 
+/** The data as JSON that PostgreSQL can take apart; callers name some of its text, such as the member that is unknown. */
 function boundedJson(data: object): string | null {
-  const json = JSON.stringify(data)
+  const json = JSON.stringify(data).replace(unreadable, '$1\ufffd')
   return json.length > MOST_REQUEST ? null : json
 }
