@@ -1,7 +1,11 @@
 import type { Logger } from 'pino'
 import { RateLimitError } from '../../base/errors/limitErrors.js'
 import type { PurserError } from '../../base/errors/purserError.js'
-import { InvalidRequestError, MethodNotFoundError } from '../../base/errors/requestErrors.js'
+import {
+  InvalidRequestError,
+  MethodNotFoundError,
+  PayloadTooLargeError,
+} from '../../base/errors/requestErrors.js'
 import type { Metrics } from '../../base/metrics/metrics.js'
 import type { Requester } from '../../base/requester.js'
 import type { KeyOwner } from '../../tenants/keyOwner.js'
@@ -46,8 +50,7 @@ export async function handleRpc(body: unknown, context: RpcContext): Promise<Rpc
   const refusal = checkBatch(body, context.batchLength)
   if (refusal !== undefined)
     return { status: context.dialect.status(refusal), body: errorBody(null, refusal) }
-  const answers = await Promise.all(body.map((item) => answerOne(item, context)))
-  const bodies = answers.map((answer) => answer.body).filter((answer) => answer !== undefined)
+  const bodies = (await answerAll(body, context)).filter((answer) => answer !== undefined)
   return bodies.length === 0 ? noContent : { status: 200, body: bodies }
 }
 
@@ -74,6 +77,28 @@ function checkBatch(batch: readonly unknown[], limit: number): InvalidRequestErr
   if (batch.length > limit)
     return new InvalidRequestError(`the batch has ${batch.length} calls, at most ${limit} are run.`)
   return undefined
+}
+
+/** Characters that the large answers of a batch have together: a read of the node alone may give 8 MiB, and a batch has 100. */
+const MOST_ANSWERED = 32 * 1024 * 1024
+/** An answer that is not longer always fits: it may tell of an operation that was accepted. */
+const LARGE = 64 * 1024
+const ANSWERS = 'The length of the answers of a batch'
+
+/** The answers to the calls of a batch; a large one that does not fit next to the others is an error in its place. */
+function answerAll(batch: readonly unknown[], context: RpcContext): Promise<readonly unknown[]> {
+  let left = MOST_ANSWERED
+  const answer = async (item: unknown): Promise<unknown> => {
+    const { body } = await answerOne(item, context)
+    if (body === undefined) return undefined
+    const { length } = JSON.stringify(body)
+    if (length <= LARGE) return body
+    if (length > left)
+      return errorBody(idOf(item), new PayloadTooLargeError(ANSWERS, MOST_ANSWERED))
+    left -= length
+    return body
+  }
+  return Promise.all(batch.map(answer))
 }
 
 async function answerOne(value: unknown, context: RpcContext): Promise<RpcAnswer> {

@@ -57,6 +57,25 @@ test('a batch of documents is bounded by what a key may ask, and a file of them 
   expect(names.filter((name) => name.startsWith('debug_'))).toEqual([])
 })
 
+test('answers of a batch that are too large together are errors in their places', async () => {
+  const { services, chain } = memory()
+  const { reads } = chain
+  if (reads === undefined) throw new Error('There are reads.')
+  const large = { ...reads, read: async () => 'x'.repeat(8 * 1024 * 1024) }
+  const chains = new Map([[chain.chainId, { ...chain, reads: large }]])
+  await restart({ services: { ...services, chains } })
+  const read = { jsonrpc: '2.0', method: 'eth_getBlockByNumber', params: ['0x1', true] }
+  const small = { jsonrpc: '2.0', id: 'small', method: 'eth_chainId', params: [] }
+  const batch = [1, 2, 3, 4, 5].map((id) => ({ ...read, id }))
+  const { status, body } = await post(rpcPath('v3'), JSON.stringify([...batch, small]))
+  expect(status).toBe(200)
+  expect(body.map(({ id }: Json) => id)).toEqual([1, 2, 3, 4, 5, 'small'])
+  const refused = body.filter(({ error }: Json) => error?.code === -32600)
+  expect(refused).toHaveLength(2)
+  expect(body.at(-1).result).toBe('0x7a69')
+  expect((await call('v3', read.method, read.params)).body.result).toHaveLength(8 * 1024 * 1024)
+})
+
 test('an address that asks too much is refused before anything is read', async () => {
   await restart({ limits: { ...defaultLimits, gate: { ...defaultLimits.gate, ip: slow } } })
   await call('v2', 'eth_chainId', [])
