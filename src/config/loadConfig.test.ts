@@ -85,6 +85,10 @@ describe('loadConfig', () => {
     [{ port: '70000' }, {}, {}, '--port'],
     [{}, { PURSER_PORT: '-1' }, {}, 'PURSER_PORT'],
     [{}, {}, { port: 'x' }, '"port" in the configuration file'],
+    // As 0 it would let everything through.
+    [{}, {}, { ipRate: null }, '"ipRate" in the configuration file'],
+    [{ keyRate: '' }, {}, {}, '--key-rate'],
+    [{}, {}, { keyRate: false }, '"keyRate" in the configuration file'],
     [{}, {}, { prot: 1 }, 'Unknown setting "prot"'],
     [{}, {}, 'not json', 'is not valid JSON: unexpected "o" in line 1, column 2'],
     [{}, {}, [], 'must be one JSON object'],

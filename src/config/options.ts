@@ -24,8 +24,11 @@ function option<Schema extends z.ZodType>(spec: OptionSpec<Schema>): OptionSpec<
 }
 
 const text = z.string().min(1)
-/** Flags and environment variables are text; the file may hold the value itself. */
-const number = z.coerce.number()
+/** Flags and environment variables are text; the file may hold the value itself. What is no number is none, not 0. */
+const number = z.preprocess(
+  (value) => (typeof value === 'string' && value.trim() !== '' ? Number(value) : value),
+  z.number(),
+)
 const list = z.union([z.array(text), text.transform((value) => value.split(','))])
 const flag = z.union([
   z.boolean(),
