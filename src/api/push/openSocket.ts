@@ -76,6 +76,9 @@ function serveSocket(
   const subscriptions = new Map<string, () => void>()
   let requests = 0
   let bytes = 0
+  const servedChain = () => services.chains.get(Number(request.chainId))
+  /** The chain that reports to the first subscription. A reload of the configuration puts another one in its place. */
+  let reporter: ReturnType<typeof servedChain>
 
   function send(body: unknown): void {
     if (socket.readyState !== WebSocket.OPEN) return
@@ -87,6 +90,7 @@ function serveSocket(
   function subscribe(id: Hex, begin: Parameters<SocketSubscriptions['add']>[0]): void {
     const notify = (result: unknown): void =>
       send({ jsonrpc: '2.0', method: 'eth_subscription', params: { subscription: id, result } })
+    reporter ??= servedChain()
     const stop = begin({
       report: (userOpHash, progress) => notify(encodeNews(userOpHash, progress, dialect)),
       header: notify,
@@ -140,7 +144,10 @@ function serveSocket(
       })
   }
 
-  const stopBeats = keepAlive(socket, () => services.authenticateKey(request.key))
+  const stopBeats = keepAlive(socket, {
+    findKey: () => services.authenticateKey(request.key),
+    isReporting: () => reporter === undefined || reporter === servedChain(),
+  })
   socket.on('error', () => socket.terminate())
   socket.once('close', () => {
     stopBeats()
@@ -156,14 +163,17 @@ function serveSocket(
   return hear
 }
 
-/** Pings the client, and closes when its key was revoked; the function ends that. */
-function keepAlive(socket: WebSocket, findKey: () => Promise<unknown>): () => void {
+type Kept = { readonly findKey: () => Promise<unknown>; readonly isReporting: () => boolean }
+
+/** Pings the client, and closes when its key was revoked, or nothing reports to it any more; the function ends that. */
+function keepAlive(socket: WebSocket, { findKey, isReporting }: Kept): () => void {
   let isAlive = true
   socket.on('pong', () => {
     isAlive = true
   })
   const timer = setInterval(() => {
     if (!isAlive) return socket.terminate()
+    if (!isReporting()) return socket.close(GOING_AWAY, 'the chain was reloaded: subscribe again')
     isAlive = false
     socket.ping()
     findKey().then(
