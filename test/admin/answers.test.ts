@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { openApi } from '../../src/api/admin/openApi.js'
 import { routes } from '../../src/api/admin/routeTable.js'
 import { EXAMPLE_ENTRY_POINT, exampleOperationJson } from '../../src/api/methods/examples.js'
+import type { ChainServices } from '../../src/api/services.js'
 import type { EventType } from '../../src/base/vocabulary.js'
 import { emitEvent } from '../../src/db/events.js'
 import { inTransaction } from '../../src/db/inTransaction.js'
@@ -348,6 +349,21 @@ describe('every answer is as the OpenAPI document says', () => {
     expect(whole.timeline.map(({ kind }: Json) => kind)).toEqual(['received', 'dropped'])
     expect(whole.explanation).toEqual(await get('/explain?code=EXPIRED'))
     expect((await get(`/operations?before=31337:${userOpHash}`)).items).toEqual([])
+  })
+
+  test('the records of a chain whose node is away since the start are counted and found', async () => {
+    const { appId, token } = two()
+    const userOpHash = await storeOperation(database(), appId)
+    const served = [...memoryChains]
+    const chains = memoryChains as Map<number, ChainServices>
+    chains.clear()
+    try {
+      const get = (template: string) => ask('GET', template, {}, undefined, token)
+      expect(BigInt((await get('/overview?step=3600')).totals.dropped)).toBeGreaterThan(0n)
+      expect((await get(`/search?q=${userOpHash}`)).items).toMatchObject([{ id: userOpHash }])
+    } finally {
+      for (const [chainId, services] of served) chains.set(chainId, services)
+    }
   })
 
   test('records: decisions of all apps, overview, search, chains, budgets', async () => {

@@ -83,7 +83,7 @@ export const overviewRoutes = [
       const { step = Math.max(1, Math.ceil(span / 1_000 / 60)) } = query
       if (span / 1_000 / step > MOST_BUCKETS)
         throw new InvalidFieldError('step', `must make at most ${MOST_BUCKETS} steps`)
-      const chainIds = query.chainId === undefined ? [...context.chains.keys()] : [query.chainId]
+      const chainIds = query.chainId === undefined ? [...context.chainIds()] : [query.chainId]
       const { accountId } = caller
       const { appId } = query
       const found = await context.overview({ accountId, appId, chainIds, from, until, step })
@@ -204,8 +204,8 @@ export const searchRoutes = [
     }),
     answer: listOf(hit),
     async run({ context, caller, query: { q } }) {
-      const { database, chains } = context
-      const hits = await search(database, caller.accountId, [...chains.keys()], q)
+      const { database } = context
+      const hits = await search(database, caller.accountId, [...context.chainIds()], q)
       return {
         items: hits.map((each) => ({
           ...each,
