@@ -6,6 +6,7 @@ import type { ReservationState } from './reservations.js'
 import {
   isLiveReservation,
   type LiveReservation,
+  MOST_SPONSORSHIPS,
   type Payer,
   type ReservationSlot,
 } from './reservations.js'
@@ -46,6 +47,7 @@ type Row = UnsentRow & {
     readonly maxCost: string
     readonly validUntil: string
     readonly blockNumber: string | null
+    readonly sponsorships: number
   }[]
   readonly locked: readonly string[]
   readonly used: readonly string[]
@@ -80,6 +82,7 @@ export async function readLedger(
           maxCost: BigInt(reservation.maxCost),
           validUntil: BigInt(reservation.validUntil),
           blockNumber: reservation.blockNumber === null ? null : BigInt(reservation.blockNumber),
+          sponsorships: reservation.sponsorships,
         }
       )
     }),
@@ -103,7 +106,8 @@ function liveOfEach({ chainId, entryPoint, paymaster }: Payer, slots: readonly R
   return sql`(
       select coalesce(jsonb_agg(jsonb_build_object('place', s.place, 'id', r.id::text,
         'state', r.state, 'maxCost', r.max_cost::text, 'validUntil', r.valid_until::text,
-        'blockNumber', r.block_number::text)), '[]')
+        'blockNumber', r.block_number::text, 'sponsorships', (select count(*) from (
+          select from decisions d where d.reservation_id = r.id limit ${MOST_SPONSORSHIPS}) as each))), '[]')
       from unnest(
         ${slots.map(({ appId }) => appId)}::uuid[],
         ${slots.map(({ sender }) => sender)}::text[],

@@ -42,7 +42,12 @@ export type LiveReservation = {
   readonly validUntil: bigint
   /** Block in which it ended; null while open. */
   readonly blockNumber: bigint | null
+  /** How often it was sponsored, up to `MOST_SPONSORSHIPS`. */
+  readonly sponsorships: number
 }
+
+/** The most sponsorships of one reservation; more need not be counted. */
+export const MOST_SPONSORSHIPS = 1_000
 
 /** The SQL condition that a reservation is live. */
 export const isLiveReservation = sql<boolean>`state in ('open', 'included', 'expired')`

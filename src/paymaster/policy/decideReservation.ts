@@ -1,5 +1,5 @@
 import type { Refusal } from '../../base/errors/catalogue.js'
-import type { ReservationState } from '../ledger/reservations.js'
+import { MOST_SPONSORSHIPS, type ReservationState } from '../ledger/reservations.js'
 import { type BudgetClaim, budgetExceeded } from './budget/budget.js'
 import { checkUnsent, type Unsent } from './unsent.js'
 
@@ -34,7 +34,13 @@ export type Books = {
   /** The sum that other slots may take from the deposit. */
   readonly locked: bigint
   /** The live reservation of the same sender, nonce, app and payer. */
-  readonly slot: { readonly state: ReservationState; readonly maxCost: bigint } | undefined
+  readonly slot:
+    | {
+        readonly state: ReservationState
+        readonly maxCost: bigint
+        readonly sponsorships: number
+      }
+    | undefined
   /** Other sponsorships that no operation uses; undefined = nothing bounds them. */
   readonly unsent: Unsent | undefined
   /** The bucket that the claim goes to, and the window's sum before and after it. */
@@ -65,6 +71,8 @@ export function decideReservation(claim: ReservationClaim, books: Books): Reserv
   const { slot, locked, deposit, unsent } = books
   if (slot?.state === 'included')
     return { kind: 'refused', refusal: nonceUsed, policyId: undefined, claims: [] }
+  if (slot !== undefined && slot.sponsorships >= MOST_SPONSORSHIPS)
+    return { kind: 'refused', refusal: sponsoredOften, policyId: undefined, claims: [] }
   const slotCost = slot !== undefined && slot.maxCost > claim.maxCost ? slot.maxCost : claim.maxCost
   if (deposit !== undefined && locked + slotCost > deposit) return { kind: 'short' }
 
@@ -111,6 +119,15 @@ function refusedBy({ policyId }: PolicyClaim, exceeded: ClaimDecision): Reservat
     policyId,
     claims: [exceeded],
   }
+}
+
+/**
+ * A further sponsorship of a nonce reserves nothing, so no deposit bounds their number; and anybody with the app's key can
+ * ask for them. Under the payer's lock all of them are read, which holds up every app that shares the payer.
+ */
+const sponsoredOften: Refusal = {
+  code: 'TOO_MUCH_UNSENT',
+  message: `This sender and nonce were sponsored ${MOST_SPONSORSHIPS} times. Send one of these operations, or ask again when all have ended.`,
 }
 
 const nonceUsed: Refusal = {

@@ -140,6 +140,7 @@ export function createLedgerView(
         blockNumber: null,
         maxCost: greater(claim.maxCost, before?.maxCost ?? 0n),
         validUntil: greater(validUntil, before?.validUntil ?? 0n),
+        sponsorships: (before?.sponsorships ?? 0) + 1,
       }
       state.live = after
       state.isTaken = true

@@ -12,10 +12,11 @@ import {
 } from '../../../src/paymaster/ledger/webhookCalls.js'
 import type { BudgetClaim } from '../../../src/paymaster/policy/budget/budget.js'
 import type { ReservationClaim } from '../../../src/paymaster/policy/decideReservation.js'
-import { previewReservation } from '../../../src/paymaster/policy/reserve.js'
+import { previewReservation, reserveTogether } from '../../../src/paymaster/policy/reserve.js'
 import { createApp } from '../../support/database/createApp.js'
 import { useDatabase } from '../../support/database/database.js'
-import { askLedger, budgetClaim } from '../../support/database/ledger.js'
+import { everyExpired } from '../../support/database/everyExpired.js'
+import { askLedger, budgetClaim, toReservation } from '../../support/database/ledger.js'
 import { usedOf } from '../../support/database/usedOf.js'
 import { alice, bob, entryPoint, inclusionOf, tank } from '../../support/operations/inclusionOf.js'
 
@@ -208,6 +209,30 @@ test('a nonce that was used is not sponsored again', async () => {
   await include(alice, 3n, 11n)
   const { reserved } = await ask({ nonce: 3n }, head(500n))
   expect(reserved).toMatchObject({ kind: 'refused', refusal: { code: 'NONCE_USED' } })
+})
+
+test('a nonce is sponsored a thousand times at most, until all of them have ended', async () => {
+  const [slot, validUntil] = [slotOf(), BigInt(now + 300)]
+  const asked = Array.from({ length: 1_001 }, () =>
+    toReservation({ slot, maxCost: 100n, validUntil, head: head(500n) }),
+  )
+  const kinds = (await reserveTogether(database(), asked)).map(({ kind }) => kind)
+  expect(kinds).toEqual([...Array(1_000).fill('granted'), 'refused'])
+  const { reserved } = await ask({}, head(500n))
+  expect(reserved).toMatchObject({
+    kind: 'refused',
+    refusal: { code: 'TOO_MUCH_UNSENT', message: expect.stringMatching(/1000 times/) },
+  })
+  expect(await grants({ nonce: 1n }, head(500n))).toBe(true)
+  for (const _ of ['expired', 'released'])
+    await database()
+      .transaction()
+      .execute(async (trx) => {
+        const looked = await everyExpired(trx, chainId, 20n)
+        const progress = { number: 20n, timestamp: now + 301, final: 20n, looked }
+        await settleLedger(trx, chainId, [], progress)
+      })
+  expect(await grants({ until: now + 700 }, head(500n, 20n, now + 301))).toBe(true)
 })
 
 describe('budgets', () => {
