@@ -45,14 +45,15 @@ export const funds = resource({
 })
 
 /** An app's prepaid credit on a chain. All in wei. */
-type CreditState = {
+type CreditBalance = {
   /** The part of the credited wei that is not spent. */
   readonly balance: bigint
   /** The part of the balance that is reserved for sponsorships that are not settled. */
   readonly locked: bigint
   readonly available: bigint
-  readonly runway: Runway
 }
+
+type CreditState = CreditBalance & { readonly runway: Runway }
 
 /** The way in which an app pays, with its alert and its credit. */
 export type FundState = {
@@ -114,10 +115,10 @@ export async function creditFund(
   await changeRow(change, funds, placeOf(appId, chainId), 'credit', async (before) => {
     const { id } = before
     await lockReserving(trx, [id])
-    const shown = async (stored: StoredFund) => {
-      const { balance, locked, available } = await creditOf(trx, chainId, stored)
-      return { ...showRow(funds, stored), credit: { balance, locked, available } }
-    }
+    const shown = async (stored: StoredFund) => ({
+      ...showRow(funds, stored),
+      credit: await creditBalance(trx, stored),
+    })
     const entry = { before: await shown(before) }
     const known = await insertCredit(trx, { fundId: id, amount: wei, reference })
     if (known !== undefined && known !== wei)
@@ -152,23 +153,33 @@ const noCredit: CreditState = {
   runway: { daily: 0n, days: undefined },
 }
 
-/** The present state of a fund's credit. */
+/** The present state of a fund's credit. Its runway takes a look at each sponsorship of a week: not while locks are held. */
 export async function creditOf(
   database: Database,
   chainId: number,
-  { id, app_id: appId, credited }: StoredFund,
+  stored: StoredFund,
 ): Promise<CreditState> {
-  const [{ used, settled }, spending] = await Promise.all([
-    readCreditUse(database, id),
+  const { id, app_id: appId } = stored
+  const [balance, spending] = await Promise.all([
+    creditBalance(database, stored),
     recentSpending(database, { chainId, payer: { appId, fundId: id } }, SPENDING_DAYS),
   ])
-  const available = credited - used
-  return {
-    balance: credited - settled,
-    locked: used - settled,
-    available,
-    runway: runwayOf(available, spending),
-  }
+  return { ...balance, runway: runwayOf(balance.available, spending) }
+}
+
+async function creditBalance(
+  database: Database,
+  { id, credited }: StoredFund,
+): Promise<CreditBalance> {
+  const { used, settled } = await readCreditUse(database, id)
+  return { balance: credited - settled, locked: used - settled, available: credited - used }
+}
+
+/** The fund of an app as its change answers it, in the transaction that changed it. */
+async function changedFund(trx: Transaction, appId: string, chainId: number) {
+  const stored = await findFund(trx, appId, chainId)
+  if (stored === undefined) throw new Error('a change without a fund')
+  return { mode: stored.mode, credit: await creditBalance(trx, stored) }
 }
 
 /** The alert of an app that has no settings. */
@@ -238,7 +249,7 @@ export const fundRoutes = [
       requireChain(context, chainId)
       return change(async (audit) => {
         await changeFund(audit, app.id, chainId, body)
-        return readFunds(audit.trx, app.id, chainId)
+        return changedFund(audit.trx, app.id, chainId)
       })
     },
   }),
@@ -257,7 +268,7 @@ export const fundRoutes = [
       requireChain(context, chainId)
       return change(async (audit) => {
         await creditFund(audit, app.id, chainId, { wei: BigInt(wei), reference })
-        return readFunds(audit.trx, app.id, chainId)
+        return changedFund(audit.trx, app.id, chainId)
       })
     },
   }),

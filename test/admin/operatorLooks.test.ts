@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'kysely'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { routes } from '../../src/api/admin/routeTable.js'
 import { listAudit } from '../../src/tenants/audit.js'
@@ -79,6 +81,21 @@ describe('mode and credit', () => {
     expect((await credit('99', 'first')).body.message).toContain('already used for 100 wei')
     expect((await credit('-101', 'back')).status).toBe(400)
     expect((await credit('-40', 'back')).body.credit.available).toBe('60')
+  })
+
+  test('are changed without a look at what the app spent, which holds up its sponsorships', async () => {
+    const set = () => admin('PATCH', `${funds(31_337)}/mode`, operatorToken, { mode: 'native' })
+    const answers = await database()
+      .transaction()
+      .execute(async (trx) => {
+        await sql`lock table reservations in access exclusive mode`.execute(trx)
+        const changes = (async () => [await credit('7', 'more'), await set()])()
+        return Promise.race([changes, sleep(5_000, [])])
+      })
+    expect(answers.map(({ body }) => body)).toMatchObject([
+      { mode: 'shared', credit: { balance: '67' } },
+      { mode: 'native', credit: { balance: '67' } },
+    ])
   })
 
   test.each(['0', '', '1.5', '1e3', '9'.repeat(31)])('%j is no credit', async (wei) => {
