@@ -1,6 +1,8 @@
 import fc from 'fast-check'
-import type { Address, Hex } from 'viem'
+import { type Address, type Hex, zeroAddress, zeroHash } from 'viem'
+import { encodeAbiParameters, pad, toEventSelector } from 'viem/utils'
 import { expect, test } from 'vitest'
+import type { TransactionReceipt } from '../chain/transactionReceipt.js'
 import type { BookedMoney } from './ledger/bookedMoney.js'
 import type { ChainCharge, ChainMoney, DepositChange } from './chainMoney.js'
 import { compareLedger } from './compareLedger.js'
@@ -144,4 +146,50 @@ test('one wei that left a deposit without a log is found', () => {
       expect(wrong.map(({ kind, holder }) => [kind, holder])).toEqual([['deposit', tanks[0]]])
     }),
   )
+})
+
+const operationEvent = toEventSelector(
+  'UserOperationEvent(bytes32,address,address,uint256,bool,uint256,uint256)',
+)
+
+/** The receipt of a bundle with one operation, which the EntryPoint charged nothing for `gas` gas. */
+function receiptOf(userOpHash: Hex, gas: bigint): TransactionReceipt {
+  const numbers = [{ type: 'uint256' }, { type: 'bool' }, { type: 'uint256' }, { type: 'uint256' }]
+  const log = {
+    ...{ ...place(1), blockHash: zeroHash, transactionIndex: 0, address: entryPoint },
+    topics: [operationEvent, userOpHash, pad(entryPoint), pad(zeroAddress)],
+    data: encodeAbiParameters(numbers, [0n, true, 0n, gas]),
+  }
+  return {
+    ...{ ...place(1), transactionIndex: 0, blockHash: zeroHash, logs: [log], logsBloom: '0x' },
+    ...{ from: entryPoint, to: entryPoint, contractAddress: null, status: 1, type: 2 },
+    ...{ cumulativeGasUsed: gas, gasUsed: gas, effectiveGasPrice: 5n },
+  }
+}
+
+test('of two apps that were asked to pay for an operation without fees, one pays', () => {
+  const [userOpHash, transactionHash, blockNumber] = [hashOf(1), place(1).transactionHash, 1n]
+  const common = { entryPoint, tank: zeroAddress, userOpHash, transactionHash, blockNumber }
+  const reservation = (id: bigint, cost: bigint) => ({
+    ...{ ...common, id, cost, charged: cost, fundId: `fund ${id}`, rebate: 0n, granted: 9n },
+  })
+  const creditOf = (id: bigint, settled: bigint) => ({
+    ...{ id: `fund ${id}`, appId: `app ${id}`, createdAt: new Date(1), settled, taken: 0n },
+    ...{ credited: 1_000n, added: 1_000n },
+  })
+  const foundFor = (costs: readonly [bigint, bigint]) => {
+    const reservations = costs.map((cost, id) => reservation(BigInt(id), cost))
+    const credits = costs.map((cost, id) => creditOf(BigInt(id), cost))
+    const books = { ...booksOf([]), tanks: [], reservations, credits }
+    const chain: ChainMoney = { charges: [], deposits: [], payments: new Map() }
+    const receipts = new Map([[transactionHash, receiptOf(userOpHash, 100n)]])
+    const range = { from: 0n, kept: 0n, to: 1_000n }
+    return compareLedger({ books, chain, receipts, range, deposits: [], keptSince: 0 })
+      .filter(({ first }) => first)
+      .map(({ holder }) => holder)
+  }
+  expect(foundFor([500n, 0n])).toEqual([])
+  expect(foundFor([0n, 500n])).toEqual([])
+  expect(foundFor([499n, 0n])).toEqual(['app 0'])
+  expect(foundFor([0n, 0n])).toEqual(['app 0', 'app 1'])
 })

@@ -222,14 +222,18 @@ function tokensOf({ books, chain, receipts, range }: LedgerFacts): VerifiedAccou
  * from the ledger and stay in its sum, which can then only be larger.
  */
 function creditsOf({ books, chain, receipts, range, keptSince }: LedgerFacts): VerifiedAccount[] {
-  const charges = new Map(chain.charges.map((each) => [`${each.tank} ${each.userOpHash}`, each]))
+  const nameOf = ({ tank, userOpHash }: Pick<BookedReservation, 'tank' | 'userOpHash'>) =>
+    `${tank} ${userOpHash}`
+  const charges = new Map(chain.charges.map((each) => [nameOf(each), each]))
+  const paidFor = new Set(
+    books.reservations.flatMap((each) => (each.cost > 0n ? nameOf(each) : [])),
+  )
   const costOf = (each: BookedReservation): bigint => {
-    // A reservation that paid nothing is compared with the tank's charge among those that did.
-    if (each.cost === 0n && each.tank !== zeroAddress) return 0n
+    // A reservation that paid nothing is compared with the tank's charge among those that did. So is one without a tank
+    // where that of another app paid for the same operation.
+    if (each.cost === 0n && (each.tank !== zeroAddress || paidFor.has(nameOf(each)))) return 0n
     const charge =
-      each.tank === zeroAddress
-        ? unpaidCost(each, receipts)
-        : charges.get(`${each.tank} ${each.userOpHash}`)?.cost
+      each.tank === zeroAddress ? unpaidCost(each, receipts) : charges.get(nameOf(each))?.cost
     return charge === undefined ? each.cost : charge - each.rebate
   }
   const ofFunds = groupBy(books.reservations, ({ fundId }) => fundId ?? '')
