@@ -368,6 +368,14 @@ describe('refusals', () => {
     expect(operation.maxFeePerGas).toBe(fee)
   })
 
+  test('POLICY_UNKNOWN for a name that no text of the database can hold', async () => {
+    await makeTank(parseEther('1'))
+    const { decision } = await ask((await newDraft()).draft, { policyIds: ['no\0ne'] })
+    expect(decision).toMatchObject({ sponsored: false, code: 'POLICY_UNKNOWN' })
+    const stored = await findDecision(database(), decision.decisionId)
+    expect(stored?.message).toContain('"none"')
+  })
+
   test('an operation that the EntryPoint refuses is an error with any payer', async () => {
     await makeTank(parseEther('1'))
     const { draft } = await newDraft({ nonce: 5n })

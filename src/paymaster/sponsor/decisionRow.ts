@@ -49,7 +49,8 @@ export function toDecisionRow(
     user_op_hash: reservation?.userOpHash ?? null,
     sponsored,
     code,
-    message,
+    // PostgreSQL stores no NUL, which a name in a request may have.
+    message: message.replaceAll('\0', ''),
     max_cost: reservation?.maxCost ?? 0n,
     valid_after: BigInt(reservation?.validAfter ?? 0),
     valid_until: BigInt(reservation?.validUntil ?? 0),
