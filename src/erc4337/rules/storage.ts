@@ -64,9 +64,18 @@ function isAllowed(context: RuleContext, entity: Entity, contract: Address, use:
  */
 function isTokenApproval(context: RuleContext, phase: Phase, frame: FrameRecord): boolean {
   if (phase.name !== 'deployment' || frame.storageAddress !== context.paymentToken) return false
-  for (const call of framesOf(phase.root))
-    if (approvesTank(context, call) && isWithin(call, frame)) return true
-  return false
+  const known = approvalsOf.get(phase) ?? findApprovals(context, phase)
+  approvalsOf.set(phase, known)
+  return known.has(frame)
+}
+
+/** The frames of a phase's approvals: they are looked for once, as a deployment may call the token thousands of times. */
+const approvalsOf = new WeakMap<Phase, ReadonlySet<FrameRecord>>()
+
+function findApprovals(context: RuleContext, { root }: Phase): ReadonlySet<FrameRecord> {
+  const found = new Set<FrameRecord>()
+  for (const call of framesOf(root)) if (approvesTank(context, call)) addApproval(call, found)
+  return found
 }
 
 function approvesTank({ op, paymentToken, entities }: RuleContext, call: FrameRecord): boolean {
@@ -76,10 +85,10 @@ function approvesTank({ op, paymentToken, entities }: RuleContext, call: FrameRe
   return toHex(call.input.subarray(0, APPROVAL_BYTES)) === approval
 }
 
-/** Whether `frame` is `call`, or code that `call` borrows, as a token behind a proxy does. */
-function isWithin(call: FrameRecord, frame: FrameRecord): boolean {
-  if (call === frame) return true
-  return call.calls.some((inner) => inner.kind === 'DELEGATECALL' && isWithin(inner, frame))
+/** Adds `call`, and code that it borrows, as a token behind a proxy does. */
+function addApproval(call: FrameRecord, found: Set<FrameRecord>): void {
+  found.add(call)
+  for (const inner of call.calls) if (inner.kind === 'DELEGATECALL') addApproval(inner, found)
 }
 
 /** STO-031: an entity's own storage, open to it when it is staked. */
