@@ -7,6 +7,7 @@ import { createNodeClient, type NodeClient } from '../../src/chain/nodeClient.js
 import { NodeRpcError, NodeUnavailableError } from '../../src/chain/nodeErrors.js'
 import { requireChain } from '../../src/chain/requireChain.js'
 import { devKey } from '../../src/cli/devnet/devKeys.js'
+import { startChangedNode } from '../support/chain/changedNode.js'
 import { type Anvil, startAnvil } from '../support/chain/startAnvil.js'
 import { startTroubledNode, type TroubledNode } from '../support/chain/troubledNode.js'
 import { silent } from '../support/logger.js'
@@ -192,6 +193,31 @@ describe('of two nodes', () => {
     await first.end()
     await mine(1)
     expect((await follower.refresh()).number).toBe(6n)
+  })
+
+  test('a head that one of them made up stops neither for longer than a moment', async () => {
+    let lies = false
+    const liar = await startChangedNode(anvil.url, (method, [block], answer) => {
+      if (!lies || method !== 'eth_getBlockByNumber' || block !== 'latest') return answer
+      const madeUp = { number: numberToHex(10n ** 9n), hash: numberToHex(1n, { size: 32 }) }
+      return { ...answer, result: { ...Object(answer.result), ...madeUp } }
+    })
+    cleanups.push(liar.stop)
+    const client = createNodeClient({ urls: [liar.url, (await nodeOf()).url], logger: silent })
+    cleanups.push(client.close)
+    await mine(3)
+    const definition = { chainId: 31_337, pollInterval: 1_000_000_000 }
+    const follower = await startHeadFollower({ node: client, definition, logger: silent })
+    cleanups.push(async () => follower.stop())
+    lies = true
+    expect((await follower.refresh()).number).toBe(3n)
+    lies = false
+    await mine(1)
+    await until(async () => {
+      await follower.refresh()
+      return (await latest(client).catch(() => 0)) === 4
+    })
+    expect(follower.current().number).toBe(4n)
   })
 
   test("a node's own trouble with one method is taken to the other, which is then asked first", async () => {

@@ -47,11 +47,14 @@ export async function agreedHead(pool: NodePool): Promise<Head> {
 /**
  * Whether a head is lower than one agreed on before, and the nodes that have it may only be behind. They are not where
  * it has been another block than we know by that number for a while: the chain has left that branch, and may stay lower.
+ * The same holds where nobody could follow the chain to the higher one for a while: a node may have made that up.
  */
 function lags(pool: NodePool, { number, hash }: Head): boolean {
   const known = pool.known.get(number)
   const isLower = number < pool.floor
-  if (!isLower || known === undefined || known === hash) {
+  const top = [...pool.known.keys()].at(-1)
+  const isFollowed = top === undefined || top >= pool.floor
+  if (!isLower || (isFollowed && (known === undefined || known === hash))) {
     pool.leftSince = undefined
     return isLower
   }
