@@ -65,12 +65,15 @@ describe('an operation that makes bundles fail on the chain', () => {
       expect(await chain().stored(each)).toMatchObject({ state: 'included', attempts: 0 })
   })
 
-  test('is blamed with all others of its bundle where neither trace nor replay names it', async () => {
+  test.each([
+    ['is refused', { error: { code: -32601, message: 'no' } }],
+    ['never comes', {}],
+    ['is empty', { result: null }],
+  ])('is blamed with all others of its bundle where the trace %s', async (_, trace) => {
     const { hash } = await poisoned()
-    const plain = await startChangedNode(chain().anvil.url, (method, _params, answer) => {
-      if (!method.startsWith('debug_')) return answer
-      return { jsonrpc: '2.0', id: Object(answer).id, error: { code: -32601, message: 'no' } }
-    })
+    const plain = await startChangedNode(chain().anvil.url, (method, _params, answer) =>
+      method.startsWith('debug_') ? { jsonrpc: '2.0', id: Object(answer).id, ...trace } : answer,
+    )
     const node = createNodeClient({ urls: [plain.url], logger: silent })
     try {
       // A replay does not show the block's producer, on which the account looks.

@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem'
 import { parseTransaction } from 'viem/utils'
-import { NodeRpcError } from '../../chain/nodeErrors.js'
+import { NodeRpcError, NodeUnavailableError } from '../../chain/nodeErrors.js'
 import { getBlock } from '../../chain/nodeReads.js'
 import { callTransaction, type TransactionCall } from '../../chain/transactionCall.js'
 import type { TransactionReceipt } from '../../chain/transactionReceipt.js'
@@ -75,28 +75,29 @@ type TracedCall = {
 
 /**
  * The failure by the node's trace. An EntryPoint that ends without a reason, as v0.6 does when a postOp
- * fails without one, ends in the operation that it executed last. Undefined on a node without traces.
+ * fails without one, ends in the operation that it executed last. Undefined on a node without traces, or where none comes.
  */
 async function tracedFailure(
   { node }: BundlingContext,
   entryPoint: EntryPoint,
   transactionHash: Hex,
 ): Promise<Failure | undefined> {
-  let traced: TracedCall
+  let traced: TracedCall | null
   try {
     traced = await node.request('debug_traceTransaction', [
       transactionHash,
       { tracer: 'callTracer' },
     ])
   } catch (error) {
-    if (error instanceof NodeRpcError) return undefined
+    // It may take the node too long, or be too large: the index would wait for ever. A node that is away fails the replay.
+    if (error instanceof NodeRpcError || error instanceof NodeUnavailableError) return undefined
     throw error
   }
-  const revertData = traced.output ?? '0x'
+  const revertData = traced?.output ?? '0x'
   const failure = entryPoint.decodeFailure(revertData)
   if (failure?.index !== undefined) return failure
   const { innerHandleOp } = entryPoint.callLayout
-  const executed = (traced.calls ?? []).filter(
+  const executed = (traced?.calls ?? []).filter(
     ({ to, input }) => to === entryPoint.address && input.startsWith(innerHandleOp),
   )
   if (executed.length === 0) return failure
