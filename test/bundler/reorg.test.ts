@@ -51,6 +51,25 @@ describe('the index of inclusions', () => {
     }
   }
 
+  test('reads few headers for a head that comes several blocks after the last one', async () => {
+    await mine(20)
+    await chain.mine(3)
+    const { context, heads } = chain
+    const asked: string[] = []
+    const node: typeof context.node = {
+      ...context.node,
+      async batch(calls) {
+        asked.push(...calls.map(({ method }) => method))
+        return context.node.batch(calls)
+      },
+    }
+    const head = heads.current()
+    expect(await indexBlocks({ ...context, node }, head)).toBeDefined()
+    const [newest] = await indexedBlocks(database(), chain.definition.chainId)
+    expect(newest?.hash).toBe(head.hash)
+    expect(asked.filter((method) => method === 'eth_getBlockByNumber').length).toBeLessThan(6)
+  })
+
   test('settles an operation that someone else has included, without a bundle of ours', async () => {
     const op = chain.operation(await chain.createAccount())
     const hash = await chain.admit(op)
