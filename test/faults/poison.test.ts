@@ -1,14 +1,16 @@
 import { encodeFunctionData, type Hex, parseGwei } from 'viem'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import type { BundlingContext } from '../../src/bundler/bundlingContext.js'
 import { followChain } from '../../src/bundler/send/followChain.js'
 import { sendBundles } from '../../src/bundler/send/sendBundles.js'
 import { createNodeClient } from '../../src/chain/nodeClient.js'
+import { NodeUnavailableError } from '../../src/chain/nodeErrors.js'
 import { operationsInBundle } from '../../src/mempool/pool/operations.js'
 import { startChangedNode } from '../support/chain/changedNode.js'
 import { silent } from '../support/logger.js'
 import { executorKeys } from '../support/world/openWorld.js'
 import { settableAccountAbi } from '../support/world/settableAccounts.js'
-import { useWorld } from '../support/world.js'
+import { useFreshWorld, useWorld } from '../support/world.js'
 
 const chain = useWorld({
   definition: { executorKeys, maxBundlesPerExecutor: 4 },
@@ -115,4 +117,41 @@ test('an operation that a sibling turns into poison costs 200 others few transac
   expect(await reverted()).toBe(1)
   // The failed bundle, and its others in groups of 32.
   expect(extra).toBeLessThanOrEqual(1 + Math.ceil(together / 32) + 1)
+})
+
+describe('an operation about which the node gives no answer', () => {
+  const strict = useFreshWorld({ versions: ['0.7'], definition: { rules: 'full' } })
+
+  const admit = async (seed: string) => {
+    const { account, accountDraft, entryPoint, fund, sign } = strict().at('0.7')
+    const { address } = await account(seed)
+    await fund(address)
+    return strict().admit(await sign(await accountDraft(seed), seed), entryPoint)
+  }
+
+  test('waits, and keeps no other back', async () => {
+    const mute = await admit('mute')
+    const { sender } = (await strict().stored(mute)).operation
+    const good = await admit('good')
+    const { engine } = strict().context
+    let tried = 0
+    const context: BundlingContext = {
+      ...strict().context,
+      engine: {
+        ...engine,
+        recall: async () => new Map(),
+        async validate(entryPoint, op, override) {
+          if (op.sender !== sender) return engine.validate(entryPoint, op, override)
+          tried++
+          throw new NodeUnavailableError('debug_traceCall')
+        },
+      },
+    }
+    const followed = await followChain(context, await strict().heads.refresh())
+    if (followed === undefined) throw new Error('the chain could not be followed')
+    await sendBundles(context, followed, { turn: 0, freshHead: true })
+    expect(tried).toBe(1)
+    expect((await strict().stored(mute)).state).toBe('pooled')
+    expect((await strict().stored(good)).state).toBe('bundled')
+  })
 })

@@ -52,6 +52,8 @@ export type BundleDraft = {
 /** Pooled operations that are read for one bundle, the best first. */
 const CANDIDATE_LIMIT = 500
 const OPERATION_LIMIT = 250
+/** Milliseconds after which no other operations are tried when none was valid: what is in flight has to be followed. */
+const MOST_TIME = 20_000
 /** A nonce as wide as an executor's gets, for bytes that are counted before it is known. */
 const wideNonce = Number(placeholder(3, 41))
 
@@ -90,6 +92,7 @@ export async function assembleBundle(
   let leastTip = accepted
   /** The fees that a bundle bids when all its operations pay them. */
   let target: Fees = standard
+  const begin = performance.now()
   for (;;) {
     // (1) Select the pooled operations that pay most for their gas, as far as reputation permits
     const { selected, passedOver } = await selectPooled(context, assembly, { target, leastTip })
@@ -101,6 +104,7 @@ export async function assembleBundle(
 
     // (3) Validate each again, and leave out those that would disturb others
     const valid = await passSecondValidation(context, assembly, ready)
+    if (valid.length === 0 && performance.now() - begin > MOST_TIME) return undefined
     if (valid.length === 0) continue
 
     // (4) Simulate handleOps, and isolate those that make it revert

@@ -4,9 +4,13 @@ import {
   SimulationLostError,
   TooCostlyError,
 } from '../../base/errors/simulationErrors.js'
+import { Lru } from '../../base/lru.js'
+import { type Pause, pauseAfter, unpaused } from '../../base/pauseAfter.js'
 import { timeText } from '../../base/unixNow.js'
 import { bundlingHorizon } from '../../chain/comingBlock.js'
 import type { Head } from '../../chain/head.js'
+import { NodeUnavailableError } from '../../chain/nodeErrors.js'
+import { getBlock } from '../../chain/nodeReads.js'
 import { highestBaseFee } from '../../erc4337/charges.js'
 import type { EntryPoint, Failure } from '../../erc4337/entryPoint.js'
 import {
@@ -53,7 +57,8 @@ type SecondValidation =
  * Validates a pooled operation once more before it goes into a bundle: the EntryPoint must still
  * accept it, all rules must hold again, and neither the code that it uses (COD-010) nor the length of
  * its context (EREP-055) may have changed since it was taken in. None of this is done for a `recalled` validation, which
- * passed before on the same state. An operation that a token tank of ours charges only afterwards is run whole. Node trouble is thrown.
+ * passed before on the same state. An operation that a token tank of ours charges only afterwards is run whole. Node trouble is thrown,
+ * unless the node answers everything else.
  */
 export async function validateAgain(
   context: BundlingContext,
@@ -62,14 +67,42 @@ export async function validateAgain(
   stored: StoredOperation,
   recalled: KnownValidation | undefined,
 ): Promise<SecondValidation> {
+  const { hash, appId } = stored
+  if ((unanswered.get(hash)?.until ?? 0) > performance.now()) return { kind: 'wait', stored }
   const runs: ValidationResult[] = []
   const onRun = (run: ValidationResult) => runs.push(run)
-  const result = await decide(context, entryPoint, head, { stored, recalled, onRun })
-  const { hash, appId } = stored
+  const subject = { stored, recalled, onRun }
+  const result = await decide(context, entryPoint, head, subject).catch((error: unknown) =>
+    waitUnanswered(context, stored, error),
+  )
   const { witness } = runs.at(-1) ?? {}
   if (result.kind === 'drop' && witness) context.witnesses?.record({ hash, appId }, witness)
   return result
 }
+
+/** The pauses of operations about which the node gave no answer; as many are remembered. */
+const unanswered = new Lru<Hex, Pause>(10_000)
+
+/**
+ * An operation waits about which the node gives no answer, as where its trace is too large: it would stop all others, as
+ * often as it is tried. Throws where the node answers nothing else either.
+ */
+async function waitUnanswered(
+  { node, problems }: BundlingContext,
+  stored: StoredOperation,
+  error: unknown,
+): Promise<SecondValidation> {
+  if (!(error instanceof NodeUnavailableError)) throw error
+  await getBlock(node, 'latest')
+  const { hash } = stored
+  const { message: reason } = error
+  const before = unanswered.get(hash) ?? unpaused
+  unanswered.set(hash, pauseAfter(before, performance.now(), Math.random()))
+  problems.warn(hash, NOT_VALIDATED, { op: hash, reason })
+  return { kind: 'wait', stored }
+}
+
+const NOT_VALIDATED = 'an operation waits: it cannot be validated again'
 
 type Subject = {
   readonly stored: StoredOperation
@@ -143,7 +176,7 @@ async function decide(
       return { kind: 'drop', stored, drop, responsible: undefined }
     }
     const facts = { op: hash, reason: error.message }
-    problems.warn(hash, 'an operation waits: it cannot be validated again', facts)
+    problems.warn(hash, NOT_VALIDATED, facts)
     return { kind: 'wait', stored }
   }
 }
