@@ -31,6 +31,9 @@ function configSchema(): Json {
         unrepresentable: 'any',
       })
       delete json.$schema
+      // A schema that reads numbers from text loses its default.
+      const { data } = (schema as z.ZodType).safeParse(undefined)
+      if (typeof data === 'number') json.default = data
       if (name === 'chains') presetKnowsId(json)
       return [name, { ...json, description: help }]
     }),

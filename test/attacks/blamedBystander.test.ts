@@ -1,4 +1,12 @@
-import { type Address, concatHex, encodeFunctionData, type Hex, parseAbi, parseGwei } from 'viem'
+import {
+  type Address,
+  concatHex,
+  encodeFunctionData,
+  type Hex,
+  parseAbi,
+  parseEther,
+  parseGwei,
+} from 'viem'
 import { describe, expect, test } from 'vitest'
 import { banForFailures } from '../../src/bundler/assemble/failures.js'
 import { passSimulation } from '../../src/bundler/assemble/steps.js'
@@ -129,6 +137,7 @@ describe('of two operations of which each passes alone', () => {
       entryPoint,
       waiting: new Set<Hex>(),
       open: [],
+      funds: parseEther('1'),
     }
     const fees = { maxFeePerGas: parseGwei('5'), maxPriorityFeePerGas: parseGwei('1') }
     const kept = await passSimulation(context, assembly, fees, valid)

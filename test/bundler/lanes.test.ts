@@ -376,6 +376,25 @@ describe('an executor with several bundles in flight', () => {
     expect(await status()).toMatchObject([{ state: 'ready', inFlight: 0 }])
   })
 
+  test('sends what its money covers, where the best operation costs more', async () => {
+    await start()
+    await prepare(3)
+    const [{ address }] = chain.executors as [(typeof chain.executors)[0]]
+    const small = [await admit(), await admit()]
+    await chain.anvil.request('anvil_setBalance', [address, numberToHex(parseEther('0.004'))])
+    await mine()
+    const tip = { maxPriorityFeePerGas: parseGwei('2'), maxFeePerGas: parseGwei('4') }
+    const large = await admit({ ...tip, callGasLimit: 10_000_000n })
+    await chain.round()
+    expect(await states([large, ...small])).toEqual(['pooled', 'bundled', 'bundled'])
+    await mine()
+    await chain.round()
+    expect(await states([large, ...small])).toEqual(['pooled', 'included', 'included'])
+    await chain.anvil.request('anvil_setBalance', [address, numberToHex(parseEther('2'))])
+    await land()
+    expect(await states([large])).toEqual(['included'])
+  })
+
   test('opens no lane that its money does not cover', async () => {
     await start()
     await prepare(2)

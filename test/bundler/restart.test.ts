@@ -1,4 +1,4 @@
-import { type Hex, numberToHex } from 'viem'
+import { type Hex, numberToHex, parseEther } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { assembleBundle } from '../../src/bundler/assemble/assembleBundle.js'
@@ -39,10 +39,12 @@ describe('a bundler that starts again', () => {
       entryPoint,
       waiting: new Set<never>(),
       open: [],
+      funds: parseEther('1'),
     }
     const draft = await assembleBundle(context, assembly)
+    if (typeof draft !== 'object') throw new Error('there was nothing to sign')
     const nonce = await chain.anvil.client.getTransactionCount({ address: executor.address })
-    const bundle = draft && (await signBundle(context, executor, BigInt(nonce), draft, undefined))
+    const bundle = await signBundle(context, executor, BigInt(nonce), draft, undefined)
     if (!bundle) throw new Error('there was nothing to sign')
     return bundle
   }

@@ -59,7 +59,8 @@ const wideNonce = Number(placeholder(3, 41))
 
 /**
  * The next bundle of an executor: the best pooled operations that succeed together on the latest
- * state. Those that fail alone are dropped with their reason. Undefined when none can go now.
+ * state. Those that fail alone are dropped with their reason. Undefined when none can go now; `unaffordable` when the
+ * executor has too little for any.
  *
  * No bundle goes that could cost more than its operations pay. One that is too small for its share of
  * preVerificationGas takes in operations that pay less for their gas; then it waits for more, at most
@@ -80,7 +81,7 @@ const wideNonce = Number(placeholder(3, 41))
 export async function assembleBundle(
   context: BundlingContext,
   wanted: Assembly,
-): Promise<BundleDraft | undefined> {
+): Promise<BundleDraft | 'unaffordable' | undefined> {
   const { definition, node, engine } = context
   const { head, executor, entryPoint, waiting } = wanted
   const assembly = { ...wanted, ...(await readPayee(context, executor, entryPoint)) }
@@ -95,7 +96,9 @@ export async function assembleBundle(
   const begin = performance.now()
   for (;;) {
     // (1) Select the pooled operations that pay most for their gas, as far as reputation permits
-    const { selected, passedOver } = await selectPooled(context, assembly, { target, leastTip })
+    const choice = await selectPooled(context, assembly, { target, leastTip })
+    const { selected, passedOver, isLimited } = choice
+    if (choice.isUnaffordable) return 'unaffordable'
     if (selected.length === 0 || !(await hasReached(context, assembly))) return undefined
 
     // (2) Leave out those that do not repay their data now, or whose EIP-7702 authorization has to wait
@@ -169,7 +172,8 @@ export async function assembleBundle(
     target = standard
     leastTip = accepted
     for (const { hash } of kept) waiting.add(hash)
-    if (plan.kind === 'drop') {
+    // In a larger bundle, of an executor with more money, they may pay their share.
+    if (plan.kind === 'drop' && !isLimited) {
       const drops = plan.dropped.map((stored) =>
         notShared(definition, entryPoint, stored, dataPrice),
       )
@@ -178,15 +182,25 @@ export async function assembleBundle(
   }
 }
 
+type Choice = {
+  readonly selected: readonly StoredOperation[]
+  /** The number of the others, which pay less or do not fit. */
+  readonly passedOver: number
+  /** Whether the executor's money, not the chain, bounds the gas of the bundle. */
+  readonly isLimited: boolean
+  /** Whether it keeps all operations out. */
+  readonly isUnaffordable: boolean
+}
+
 /**
- * The best of the pooled operations that reputation permits, and the number of the others, which pay less or do not fit;
- * those of banned entities are dropped.
+ * The best of the pooled operations that reputation permits and the executor can pay for: one with high limits must not
+ * hold up all others. Those of banned entities are dropped.
  */
 async function selectPooled(
   context: BundlingContext,
-  { head, entryPoint, waiting, open, creationGas }: Assembly & Payee,
+  { head, entryPoint, waiting, open, funds, creationGas }: Assembly & Payee,
   { target, leastTip }: Pick<Selection, 'target' | 'leastTip'>,
-): Promise<{ readonly selected: readonly StoredOperation[]; readonly passedOver: number }> {
+): Promise<Choice> {
   const { database, definition, rules } = context
   const { chainId, maxBundleGas, maxBundleBytes } = definition
   const { baseFee } = head
@@ -207,18 +221,17 @@ async function selectPooled(
     await dropFromPool(context, drops)
     candidates = allowed
   }
-  const selected = selectOperations(candidates, {
-    entryPoint,
-    baseFee,
-    target,
-    leastTip,
-    limits: {
-      gas: mostBundleGas(entryPoint, maxBundleGas) - creationGas,
-      bytes: maxBundleBytes,
-      operations: OPERATION_LIMIT,
-    },
-  })
-  return { selected, passedOver: candidates.length - selected.length }
+  const select = (gas: bigint) =>
+    selectOperations(candidates, {
+      ...{ entryPoint, baseFee, target, leastTip },
+      limits: { gas: gas - creationGas, bytes: maxBundleBytes, operations: OPERATION_LIMIT },
+    })
+  const most = mostBundleGas(entryPoint, maxBundleGas)
+  const isLimited = funds < most * target.maxFeePerGas
+  const selected = select(isLimited ? funds / target.maxFeePerGas : most)
+  const isUnaffordable = isLimited && selected.length === 0 && select(most).length > 0
+  const passedOver = candidates.length - selected.length
+  return { selected, passedOver, isLimited, isUnaffordable }
 }
 
 /** The fees with another tip; the most that they pay for the base fee stays. */

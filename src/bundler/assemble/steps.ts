@@ -35,6 +35,8 @@ export type Assembly = {
   readonly waiting: Set<Hex>
   /** The bundles that are open. */
   readonly open: readonly OpenBundle[]
+  /** Wei that the executor can pay for the bundle. */
+  readonly funds: bigint
 }
 
 /** A bundle in flight, as it will run. */

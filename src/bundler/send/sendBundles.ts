@@ -1,4 +1,5 @@
 import type { Hex } from 'viem'
+import { greatest } from '../../base/bigints.js'
 import { faultPoint } from '../../base/faults.js'
 import type { ChainDefinition } from '../../chain/definition/chainDefinition.js'
 import type { Head } from '../../chain/head.js'
@@ -168,15 +169,17 @@ async function sendBundle(
   const executor = signer.address
   const { head } = round
   const lane = { executor, mined: state.mined, open }
+  const funds = greatest(state.balance - committedCost(lane), 0n)
+  let isShort = false
   for (const entryPoint of entryPoints) {
     for (;;) {
-      const draft = await assembleBundle(context, { ...round, executor, entryPoint })
-      if (!draft) break
+      const draft = await assembleBundle(context, { ...round, executor, entryPoint, funds })
+      if (draft === 'unaffordable') isShort = true
+      if (typeof draft !== 'object') break
       const { hashes, gas, fees, dataReserve, leavesOthers } = draft
-      const available = state.balance - committedCost(lane)
       const cost = transactionCost({ gas, ...fees }) + dataReserve
-      if (available < cost) {
-        context.problems.warn(executor, cannot.pay, { executor, free: available, cost })
+      if (funds < cost) {
+        context.problems.warn(executor, cannot.pay, { executor, free: funds, cost })
         return 'stopped'
       }
       faultPoint('bundle:simulated')
@@ -190,7 +193,9 @@ async function sendBundle(
       return isTaken(await send(context, bundle)) ? { bundle, entryPoint, leavesOthers } : 'stopped'
     }
   }
-  return 'nothing'
+  if (!isShort) return 'nothing'
+  context.problems.warn(executor, cannot.pay, { executor, free: funds })
+  return 'stopped'
 }
 
 /**

@@ -87,6 +87,7 @@ function approvesTank({ op, paymentToken, entities }: RuleContext, call: FrameRe
 
 /** Adds `call`, and code that it borrows, as a token behind a proxy does. */
 function addApproval(call: FrameRecord, found: Set<FrameRecord>): void {
+  if (found.has(call)) return
   found.add(call)
   for (const inner of call.calls) if (inner.kind === 'DELEGATECALL') addApproval(inner, found)
 }
