@@ -107,6 +107,11 @@ type ForkConfig = {
   readonly systemContracts?: Record<string, Address>
 }
 
+/** What a node that knows eth_config says; some say nothing. */
+function announcedBy({ result }: { readonly result: unknown }) {
+  return (result ?? {}) as { current?: ForkConfig; next?: ForkConfig | null }
+}
+
 /**
  * The fork that eth_config announces, which names none: the newest whose probe works in a call that pretends its time;
  * where a node pretends no time, the one after `fork`, unless only the numbers of blobs change (EIP-7892).
@@ -117,7 +122,7 @@ async function comingFork(
   config: NodeAnswer | undefined,
 ): Promise<ComingFork | undefined> {
   if (!config?.ok) return undefined
-  const { current, next } = config.result as { current?: ForkConfig; next?: ForkConfig | null }
+  const { current, next } = announcedBy(config)
   const activation = next?.activationTime
   if (!next || activation === undefined) return undefined
   const newer = forksNewestFirst.slice(0, forksNewestFirst.indexOf(fork))
@@ -146,7 +151,7 @@ function succeeded(answer: NodeAnswer | undefined, expected: RegExp): boolean {
 
 function unknownPrecompiles(config: NodeAnswer | undefined): ReadonlySet<Address> {
   if (!config?.ok) return new Set()
-  const { current } = config.result as { current?: { precompiles?: Record<string, Address> } }
+  const { current } = announcedBy(config)
   const unknown = Object.values(current?.precompiles ?? {}).filter((address) => {
     const number = BigInt(address)
     return number > LAST_FORK_PRECOMPILE && number !== BigInt(P256_ADDRESS)

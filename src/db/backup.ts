@@ -172,8 +172,8 @@ async function* linesIn(chunks: AsyncIterable<string>): AsyncGenerator<string> {
 }
 
 /**
- * Makes the schema of the backup in an empty database and loads its rows, in one transaction. The next start brings the
- * schema up to date.
+ * Makes the schema of the backup in an empty database, then loads all rows or none. The next start brings the schema up
+ * to date.
  * @throws ConfigError where the file is no whole backup, or one of a newer version
  */
 export async function readBackup(database: Database, path: string): Promise<LoadedBackup> {

@@ -8,7 +8,7 @@ import type { Services } from '../api/services.js'
 import { type Api, startApi } from '../api/startApi.js'
 import { ChainNotStartedError, NoApiRoleError } from '../base/errors/requestErrors.js'
 import { buildVersion } from '../base/version.js'
-import type { Config } from '../config/options.js'
+import { adminUrlOf } from '../config/adminUrlOf.js'
 import type { Feeds } from '../records/createFeeds.js'
 import { createOverviews } from '../records/overview.js'
 import { createStatementSigner } from '../records/statements/statement.js'
@@ -150,9 +150,4 @@ function administrationOf(
       return (await Promise.all(books)).flat()
     },
   }
-}
-
-/** The https address of the administration; undefined = users sign in on this machine only. */
-function adminUrlOf({ adminUrl, publicUrl }: Config): string | undefined {
-  return adminUrl ?? (publicUrl?.startsWith('https:') ? publicUrl : undefined)
 }

@@ -3,6 +3,7 @@ import { detectChainRules } from '../../src/chain/chainRules.js'
 import { createNodeClient } from '../../src/chain/nodeClient.js'
 import { getBlock } from '../../src/chain/nodeReads.js'
 import { forks } from '../../src/evm/index.js'
+import { startChangedNode } from '../support/chain/changedNode.js'
 import { startPlainNode } from '../support/chain/plainNode.js'
 import { type Anvil, startAnvil } from '../support/chain/startAnvil.js'
 import { silent } from '../support/logger.js'
@@ -47,6 +48,21 @@ test('a node with nothing but plain methods tells as much', async () => {
     fork: 'prague',
     readsByHash: false,
     unknownPrecompiles: new Set(),
+  })
+})
+
+test('a node that answers eth_config with nothing announces nothing', async () => {
+  const anvil = await start('--hardfork', 'prague')
+  const silentNode = await startChangedNode(anvil.url, (method, _, answer) =>
+    method === 'eth_config'
+      ? { jsonrpc: '2.0', id: 0, ...answer, error: undefined, result: null }
+      : answer,
+  )
+  open.push(() => silentNode.stop())
+  expect(await detect(silentNode.url)).toMatchObject({
+    fork: 'prague',
+    unknownPrecompiles: new Set(),
+    next: undefined,
   })
 })
 

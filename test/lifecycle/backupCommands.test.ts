@@ -152,6 +152,10 @@ test('a file that is cut, lacks a row, or is of a newer version is refused', asy
   copyFileSync(file, cut)
   truncateSync(cut, statSync(file).size - 20)
   expect(await refusal('backup', 'verify', cut)).toMatch(/^The backup cannot be read: /)
+  const empty = makeDataFolder()
+  const message = await commandsOn(empty).refusal('backup', 'restore', cut)
+  expect(message).toContain('use another one for the next try')
+  removeDataFolder(empty)
   const lacking = changed('lacking', (text) => text.replace(/^\{"id": .*\n/m, ''))
   expect(await refusal('backup', 'verify', lacking)).toBe(
     'The backup is incomplete: rows are missing.',

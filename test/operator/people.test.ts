@@ -125,6 +125,10 @@ describe('a service whose administration has a port of its own', () => {
     const elsewhere = commandsOn(folder, { ...environment, PURSER_ADMIN_LISTEN: '127.0.0.1:7001' })
     const offered = await elsewhere.answer('user', 'password', 'dev@example.com')
     expect(offered).toContain('at http://localhost:7001/console/setup#')
+    const overHttp = commandsOn(folder, { ...environment, PURSER_PUBLIC_URL: 'http://a.example' })
+    expect(await overHttp.answer('user', 'password', 'dev@example.com')).toMatch(
+      /at http:\/\/localhost:\d+\/console\/setup#/,
+    )
     await answer('user', 'disable', 'dev@example.com')
     expect(await commands.refusal('user', 'disable', 'first@example.com')).toContain('the last')
     const made = await answer(

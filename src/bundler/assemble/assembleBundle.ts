@@ -97,8 +97,8 @@ export async function assembleBundle(
   for (;;) {
     // (1) Select the pooled operations that pay most for their gas, as far as reputation permits
     const choice = await selectPooled(context, assembly, { target, leastTip })
+    if (choice === 'unaffordable') return choice
     const { selected, passedOver, isLimited } = choice
-    if (choice.isUnaffordable) return 'unaffordable'
     if (selected.length === 0 || !(await hasReached(context, assembly))) return undefined
 
     // (2) Leave out those that do not repay their data now, or whose EIP-7702 authorization has to wait
@@ -173,13 +173,22 @@ export async function assembleBundle(
     leastTip = accepted
     for (const { hash } of kept) waiting.add(hash)
     // In a larger bundle, of an executor with more money, they may pay their share.
-    if (plan.kind === 'drop' && !isLimited) {
-      const drops = plan.dropped.map((stored) =>
-        notShared(definition, entryPoint, stored, dataPrice),
-      )
-      await dropFromPool(context, drops)
-    }
+    if (plan.kind === 'drop' && !isLimited)
+      await dropUnshared(context, entryPoint, plan.dropped, dataPrice)
   }
+}
+
+/** Drops operations that no bundle helps, with what their senders have to send. */
+async function dropUnshared(
+  context: BundlingContext,
+  entryPoint: EntryPoint,
+  dropped: readonly StoredOperation[],
+  dataPrice: DataPrice | undefined,
+): Promise<void> {
+  const drops = dropped.map((stored) =>
+    notShared(context.definition, entryPoint, stored, dataPrice),
+  )
+  await dropFromPool(context, drops)
 }
 
 type Choice = {
@@ -188,19 +197,17 @@ type Choice = {
   readonly passedOver: number
   /** Whether the executor's money, not the chain, bounds the gas of the bundle. */
   readonly isLimited: boolean
-  /** Whether it keeps all operations out. */
-  readonly isUnaffordable: boolean
 }
 
 /**
  * The best of the pooled operations that reputation permits and the executor can pay for: one with high limits must not
- * hold up all others. Those of banned entities are dropped.
+ * hold up all others; `unaffordable` when it has too little for any. Those of banned entities are dropped.
  */
 async function selectPooled(
   context: BundlingContext,
   { head, entryPoint, waiting, open, funds, creationGas }: Assembly & Payee,
   { target, leastTip }: Pick<Selection, 'target' | 'leastTip'>,
-): Promise<Choice> {
+): Promise<Choice | 'unaffordable'> {
   const { database, definition, rules } = context
   const { chainId, maxBundleGas, maxBundleBytes } = definition
   const { baseFee } = head
@@ -223,15 +230,17 @@ async function selectPooled(
   }
   const select = (gas: bigint) =>
     selectOperations(candidates, {
-      ...{ entryPoint, baseFee, target, leastTip },
+      entryPoint,
+      baseFee,
+      target,
+      leastTip,
       limits: { gas: gas - creationGas, bytes: maxBundleBytes, operations: OPERATION_LIMIT },
     })
   const most = mostBundleGas(entryPoint, maxBundleGas)
   const isLimited = funds < most * target.maxFeePerGas
   const selected = select(isLimited ? funds / target.maxFeePerGas : most)
-  const isUnaffordable = isLimited && selected.length === 0 && select(most).length > 0
-  const passedOver = candidates.length - selected.length
-  return { selected, passedOver, isLimited, isUnaffordable }
+  if (isLimited && selected.length === 0 && select(most).length > 0) return 'unaffordable'
+  return { selected, passedOver: candidates.length - selected.length, isLimited }
 }
 
 /** The fees with another tip; the most that they pay for the base fee stays. */

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { smallest, sum } from '../../base/bigints.js'
-import { CannotSimulateError } from '../../base/errors/simulationErrors.js'
+import { CannotSimulateError, SimulationLostError } from '../../base/errors/simulationErrors.js'
 import type { TransactionReceipt } from '../../chain/transactionReceipt.js'
 import type { Authorization } from '../../erc4337/operation.js'
 import type { EntryPoint, OperationOutcome } from '../../erc4337/entryPoint.js'
@@ -100,7 +100,9 @@ async function findCauses(
       const [outcome] = run
       if (outcome?.success === success && owed > outcome.actualGasUsed + 1n) causes.push(userOpHash)
     } catch (error) {
-      if (!(error instanceof CannotSimulateError)) throw error
+      // The receipt would be read again for ever where a replay always takes too long.
+      if (!(error instanceof CannotSimulateError || error instanceof SimulationLostError))
+        throw error
       logger.warn({ op: userOpHash, reason: error.message }, 'an operation cannot be replayed')
     }
   }

@@ -58,7 +58,12 @@ export function defineBackupCommand(backup: Command): void {
     await withNewDatabase(configOf(flags), createLogger('error'), async (database) => {
       if (await hasSchema(database))
         throw new ConfigError("The database already has Purser's schema: use an empty one.")
-      const { rows, takenAt } = await readBackup(database, file)
+      const { rows, takenAt } = await readBackup(database, file).catch(async (cause: Error) => {
+        if (!(await hasSchema(database))) throw cause
+        const left =
+          'The database has the schema and no rows now: use another one for the next try.'
+        throw new ConfigError(`${cause.message} ${left}`, { cause })
+      })
       console.log(
         `${rows} rows of ${takenAt} are restored. Before you start a service, read "What a restore forgets" in the manual.`,
       )

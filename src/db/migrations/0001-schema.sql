@@ -460,6 +460,7 @@ create table token_payments (
 );
 create index on token_payments (chain_id, token, tank);
 create index on token_payments (app_id);
+create index on token_payments (chain_id, block_number); -- reorgs
 create index token_payments_missed on token_payments (chain_id, sender, booked_at) where missed;
 
 -- ---------------------------------------------------------------------------------------------

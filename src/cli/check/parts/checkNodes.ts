@@ -38,7 +38,12 @@ export async function checkNodes(definition: ChainDefinition, logger: Logger) {
   /** The URLs at which the chain was found. */
   const usable = present.map(({ url }) => url)
   const [other, announced] = await Promise.all([
-    otherChains(definition, usable, logger),
+    otherChains(definition, usable, logger).catch((error: unknown) => [
+      report.warning(
+        `${usable.map(hostOf).join(' and ')} could not be compared: ${reasonOf(error)}`,
+        'run the check again',
+      ),
+    ]),
     checkAnnouncements(definition),
   ])
   return {

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { ConfigError } from '../../../base/errors/configError.js'
+import { adminUrlOf } from '../../../config/adminUrlOf.js'
 import type { Config } from '../../../config/options.js'
 import type { Database } from '../../../db/database.js'
 import { audited } from '../../../tenants/audit.js'
@@ -44,12 +45,9 @@ type Shown = {
 }
 
 /** Says how to accept an invitation, by the address under which browsers reach the administration. */
-function showInvitation(
-  { invitation: { expiresAt }, token }: Shown,
-  { adminUrl, publicUrl, adminListen, port }: Config,
-): void {
-  const local = `http://localhost:${adminListen?.port ?? port}`
-  const site = (adminUrl ?? publicUrl ?? local).replace(/\/$/, '')
+function showInvitation({ invitation: { expiresAt }, token }: Shown, config: Config): void {
+  const local = `http://localhost:${config.adminListen?.port ?? config.port}`
+  const site = (adminUrlOf(config) ?? local).replace(/\/$/, '')
   console.log(`token      ${token}\nexpires    ${new Date(expiresAt).toISOString()}`)
   console.log(
     `The token is not shown again. It sets a password once, at ${site}/console/setup#${token}`,
