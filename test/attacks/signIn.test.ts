@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { listAudit } from '../../src/tenants/audit.js'
 import { createAuthenticator } from '../../src/tenants/authenticate.js'
 import { createPasswords } from '../../src/tenants/people/passwords.js'
 import { countAttempt } from '../../src/tenants/people/signIn.js'
@@ -275,7 +276,7 @@ describe('invitations', () => {
   })
 
   test('are accepted in the session of the user whom they name, also without a password', async () => {
-    const { email, headers } = await storeUser(database(), {})
+    const { email, headers, userId } = await storeUser(database(), {})
     const other = await storeUser(database(), { isOperator: true })
     const token = await inviteTo(email, two().token, 'developer')
     const join = (as: Record<string, string>, given = token) =>
@@ -287,6 +288,9 @@ describe('invitations', () => {
     expect(statuses.map(({ status }) => status).sort()).toEqual([200, 400])
     const { memberships } = (await send('GET', '/session', headers)).body
     expect(memberships).toMatchObject([{ accountId: two().accountId, role: 'developer' }])
+    const query = { limit: 1, before: undefined }
+    const { items } = await listAudit(database(), two().accountId, query)
+    expect(items).toMatchObject([{ action: 'member.create', actor: 'user', actor_id: userId }])
     // One to choose a password is for those who cannot sign in.
     const path = `/users/${other.userId}/password`
     const reset = await admin('POST', path, operatorToken)

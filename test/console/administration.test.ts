@@ -230,6 +230,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('administration by the 
       await second.goto(`${ops.url}/console/setup${hash}`)
       await second.getByRole('button', { name: 'Accept as viewer@example.com' }).click()
       await second.getByText('is no open invitation of this user').waitFor()
+      await second.goto(`${ops.url}/console/bundler`)
     })
 
     test('what the console does not offer a viewer the service refuses', async () => {

@@ -57,6 +57,8 @@ const points: readonly Passing[] = full
     ]
   : ['admission:inserting:3', 'broadcast:after']
 
+const STATUS = 'biconomy_getUserOperationStatus'
+
 /** Waits for the death of a process that reaches its fault point; one that does not is ended. */
 async function dead({ process, ended, output }: RunningPurser): Promise<void> {
   const late = setTimeout(() => process.kill('SIGTERM'), 60_000)
@@ -169,15 +171,14 @@ describe('a service that is killed', () => {
     await anvil(before).setAutomine(false)
     for (const intent of intents) await prepare(before, intent)
     for (const intent of intents) await send(before, intent)
-    await until(async () =>
-      (
-        await Promise.all(
-          intents.map(async ({ acknowledged }) =>
-            result(before.bundlerUrl, 'biconomy_getUserOperationStatus', [acknowledged]),
-          ),
-        )
-      ).every(({ state }) => state === 'SUBMITTED'),
-    )
+    // A bundle is stored before it is sent: one that waits for the next start would be included behind the blocks.
+    const isSent = async ({ acknowledged }: Intent): Promise<boolean> => {
+      const asked = [acknowledged]
+      const { transactionHash } = await result(before.bundlerUrl, STATUS, asked)
+      if (typeof transactionHash !== 'string') return false
+      return (await result(before.rpcUrl, 'eth_getTransactionByHash', [transactionHash])) !== null
+    }
+    await until(async () => (await Promise.all(intents.map(isSent))).every(Boolean))
     // While it stands still, not after its end: a chain without its service ends ten seconds later.
     purser.process.kill('SIGSTOP')
     await anvil(before).setAutomine(true)

@@ -54,8 +54,11 @@ describe('the administration API', () => {
     const singular = path.endsWith('/quotas') ? 'app' : kind.replace(/ie$/, 'y')
     return { kind: singular, verb: verbs[method] }
   }
-  /** Routes that need a password, or the link of a start: `test/admin/answers.test.ts` and `signInLink.test.ts` show that they write. */
-  const withPassword = /^\/(session|session\/link|password|invitations\/accept)$/
+  /**
+   * Routes that need a password, an invitation, or the link of a start: `test/admin/answers.test.ts`, `signInLink.test.ts`
+   * and `test/attacks/signIn.test.ts` show that they write.
+   */
+  const withPassword = /^\/(session|session\/(link|invitation)|password|invitations\/accept)$/
   /** Routes that ask somebody else and change nothing here. */
   const asking = /\/(test|simulate|check|try)$/
 
