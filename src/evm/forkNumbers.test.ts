@@ -27,6 +27,7 @@ const others: Readonly<Record<string, readonly number[]>> = {
   // Milliseconds, and a share.
   'simulation/simulations.ts': [20_000],
   'chain/definition/tokenDefinition.ts': [20_000],
+  'bundler/assemble/assembleBundle.ts': [20_000],
   // Entries of a memory.
   'chain/state/codeMemory.ts': [20_000],
 }
