@@ -153,7 +153,7 @@ const noCredit: CreditState = {
   runway: { daily: 0n, days: undefined },
 }
 
-/** The present state of a fund's credit. Its runway takes a look at each sponsorship of a week: not while locks are held. */
+/** The present state of a fund's credit. Its runway reads every sponsorship of a week: do not call this while holding locks. */
 export async function creditOf(
   database: Database,
   chainId: number,

@@ -177,7 +177,7 @@ export const spendRoutes = [
         measured: count,
       }),
     ).extend({
-      /** Records of sponsorships before this time are not kept: their cost is not in the sums. */
+      /** Older records of sponsorships were deleted: their cost is not in the sums. */
       keptSince: time,
     }),
     async run({ context, caller, query: { from, until } }) {
