@@ -29,11 +29,13 @@ import type { Operation } from './erc4337/operation.js'
 
 const TARGET: Address = '0x00000000000000000000000000000000000a11ce'
 
-/** What `purser dev` wrote into its data folder. */
-function readInfo(dataFolder: string): DevInfo {
+/** What `purser dev` wrote into its data folder, if it still runs. */
+async function findService(dataFolder: string): Promise<DevInfo> {
   const file = join(dataFolder, 'dev.json')
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as DevInfo
+    const info = JSON.parse(readFileSync(file, 'utf8')) as DevInfo
+    await createPublicClient({ transport: http(info.rpcUrl, { retryCount: 0 }) }).getChainId()
+    return info
   } catch (cause) {
     throw new ConfigError(
       `No running service found (${file}): start it with purser dev, or npm start in a clone.`,
@@ -195,7 +197,7 @@ function tokenCall(functionName: 'faucet' | 'approve', who: Address, amount: big
  * @throws ConfigError when no service has run on the folder
  */
 export async function demo(dataFolder: string): Promise<void> {
-  const info = readInfo(dataFolder)
+  const info = await findService(dataFolder)
   const client = createPublicClient({ transport: http(info.rpcUrl) })
   const account = await simpleAccount(
     {
