@@ -137,7 +137,8 @@ export async function requireValid(
         : entitiesOf(entryPoint, op, observed, rules.stakePolicy, ruleCheck.waived),
     record: {
       factory: factoryOf(op, observed),
-      seenBlock: head.number,
+      // The validation may have been made at a newer head than the fees.
+      seenBlock: heads.current().number,
       mostCharged,
       sharedBy,
       validUntilBlock: blocks.until,

@@ -104,6 +104,18 @@ async function findResponsible(
   return facts?.trusted ? undefined : party
 }
 
+/**
+ * Whether an operation was taken in at a later block than `head`, as by another replica whose node was ahead: its failure
+ * there proves nothing. On a development chain, which may go back, it does.
+ */
+export function isAhead(
+  { definition }: Pick<BundlingContext, 'definition'>,
+  head: Pick<Head, 'number'>,
+  { seenBlock }: Pick<StoredOperation, 'seenBlock'>,
+): boolean {
+  return seenBlock > head.number && !definition.restarts
+}
+
 /** Milliseconds that an operation may wait for one with a lower nonce. */
 const PREDECESSOR_GRACE = 60_000
 

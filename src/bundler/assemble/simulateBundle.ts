@@ -1,8 +1,10 @@
 import type { Address, Hex } from 'viem'
 import type { BlockOverride } from '../../chain/comingBlock.js'
 import { type CallOutcome, encodeEthCall } from '../../chain/ethCall.js'
+import type { BlockId, Head } from '../../chain/head.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
 import { NodeRpcError } from '../../chain/nodeErrors.js'
+import { readAtHead } from '../../chain/nodeReads.js'
 import { callTransaction, prepareCall, type TransactionCall } from '../../chain/transactionCall.js'
 import type { EntryPoint, Failure } from '../../erc4337/entryPoint.js'
 import type { Fees } from '../../erc4337/fees.js'
@@ -60,6 +62,23 @@ export async function simulateBundle(
   return { kept, failed, pairs }
 }
 
+/**
+ * The failure of an operation that is alone on the state of `head`; undefined where it succeeds, or the node does not have
+ * that block. A backend behind the node's address may lag: its latest state proves nothing about the operation.
+ */
+export async function failureAt(
+  simulation: BundleSimulation,
+  head: Head,
+  stored: StoredOperation,
+): Promise<Failure | undefined> {
+  try {
+    return await readAtHead(head, (block) => simulate(simulation, [stored], block))
+  } catch (error) {
+    if (error instanceof NodeRpcError) return undefined
+    throw error
+  }
+}
+
 /** The most operations with which one that fails together with others is tried in pairs. */
 const MAX_PAIRS = 4
 
@@ -98,10 +117,11 @@ function shareEntity(one: StoredOperation, other: StoredOperation): boolean {
 async function simulate(
   simulation: BundleSimulation,
   bundle: readonly StoredOperation[],
+  block: BlockId = 'latest',
 ): Promise<Failure | undefined> {
   const { node, entryPoint, price, pretended } = simulation
   const call = { ...bundleCall(simulation, bundle), price }
-  const outcome = await callTransaction(node, call, 'latest', pretended)
+  const outcome = await callTransaction(node, call, block, pretended)
   if (outcome.ok) return undefined
   const { revertData, message } = outcome
   return (

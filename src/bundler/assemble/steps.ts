@@ -20,9 +20,10 @@ import {
   classifyFailure,
   countFailures,
   type FailedOperation,
+  isAhead,
   roleOfFailure,
 } from './failures.js'
-import { simulateBundle, simulateSequence } from './simulateBundle.js'
+import { failureAt, simulateBundle, simulateSequence } from './simulateBundle.js'
 import { validateAgain, withoutConflicts } from './validateAgain.js'
 
 /** The bundle that is being assembled. */
@@ -192,8 +193,11 @@ export async function passSimulation(
   const simulation = { ...assembly, node, price: fees, pretended }
   const { kept, failed, pairs } = await simulateBundle(simulation, valid)
   const failures: FailedOperation[] = []
-  for (const { stored, failure } of failed) {
-    const drop = await classifyFailure(context, entryPoint, head, { stored, failure })
+  for (const { stored } of failed) {
+    const failure = isAhead(context, head, stored)
+      ? undefined
+      : await failureAt(simulation, head, stored)
+    const drop = failure && (await classifyFailure(context, entryPoint, head, { stored, failure }))
     if (drop) failures.push({ stored, drop, responsible: roleOfFailure(failure.code) })
     else waiting.add(stored.hash)
   }

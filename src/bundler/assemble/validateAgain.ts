@@ -33,7 +33,7 @@ import type { Validation, ValidationResult } from '../../simulation/engine.js'
 import type { KnownValidation } from '../../simulation/knownValidations.js'
 import { signatureFailure } from '../../simulation/operationFailure.js'
 import type { BundlingContext } from '../bundlingContext.js'
-import { classifyFailure, roleOfFailure } from './failures.js'
+import { classifyFailure, isAhead, roleOfFailure } from './failures.js'
 
 /** The result of the second validation of an operation, on the state of the head. */
 type SecondValidation =
@@ -75,6 +75,7 @@ export async function validateAgain(
   const result = await decide(context, entryPoint, head, subject).catch((error: unknown) =>
     waitUnanswered(context, stored, error),
   )
+  if (result.kind === 'drop' && isAhead(context, head, stored)) return { kind: 'wait', stored }
   const { witness } = runs.at(-1) ?? {}
   if (result.kind === 'drop' && witness) context.witnesses?.record({ hash, appId }, witness)
   return result

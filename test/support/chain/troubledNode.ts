@@ -48,11 +48,12 @@ export async function startTroubledNode(target: string): Promise<TroubledNode> {
     return answer.json()
   }
 
-  /** Whether a request for logs names a block after `block` by its hash. */
+  /** Whether a request for logs, or for a call, names a block after `block` by its hash. */
   const isAfter = async ({ method, params }: Request, block: bigint): Promise<boolean> => {
-    const [filter] = params as [{ blockHash?: string } | undefined]
-    if (method !== 'eth_getLogs' || filter?.blockHash === undefined) return false
-    const call = { id: 1, method: 'eth_getBlockByHash', params: [filter.blockHash, false] }
+    const place = ['eth_getLogs', 'eth_call'].indexOf(method)
+    const named = params[place] as { blockHash?: string } | undefined
+    if (named?.blockHash === undefined) return false
+    const call = { id: 1, method: 'eth_getBlockByHash', params: [named.blockHash, false] }
     const answer = (await forward({ jsonrpc: '2.0', ...call })) as { result?: { number: string } }
     return answer.result === undefined || BigInt(answer.result.number) > block
   }
