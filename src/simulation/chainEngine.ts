@@ -1,6 +1,10 @@
 import type { Logger } from 'pino'
 import type { Address, Hex } from 'viem'
-import { CannotSimulateError, TooCostlyError } from '../base/errors/simulationErrors.js'
+import {
+  CannotSimulateError,
+  TooCostlyError,
+  TraceRefusedError,
+} from '../base/errors/simulationErrors.js'
 import type { ChainMetrics } from '../base/metrics/metrics.js'
 import type { Requester } from '../base/requester.js'
 import { BlockGone } from '../chain/blockReads.js'
@@ -198,6 +202,8 @@ function engineBy(
           metrics.count('purser_validations_total', { engine: validator.by })
           return result
         } catch (error) {
+          if (error instanceof TraceRefusedError)
+            logger.warn({ reason: String(error.cause) }, 'the node refuses to trace an operation')
           if (!canNodeTry(error)) throw error
           logger.warn({ reason: error.message }, 'our EVM cannot validate an operation')
           refusal = error

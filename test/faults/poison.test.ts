@@ -1,10 +1,11 @@
 import { encodeFunctionData, type Hex, parseGwei } from 'viem'
 import { describe, expect, test } from 'vitest'
+import { TraceRefusedError } from '../../src/base/errors/simulationErrors.js'
 import type { BundlingContext } from '../../src/bundler/bundlingContext.js'
 import { followChain } from '../../src/bundler/send/followChain.js'
 import { sendBundles } from '../../src/bundler/send/sendBundles.js'
 import { createNodeClient } from '../../src/chain/nodeClient.js'
-import { NodeUnavailableError } from '../../src/chain/nodeErrors.js'
+import { NodeRpcError, NodeUnavailableError } from '../../src/chain/nodeErrors.js'
 import { operationsInBundle } from '../../src/mempool/pool/operations.js'
 import { startChangedNode } from '../support/chain/changedNode.js'
 import { silent } from '../support/logger.js'
@@ -129,7 +130,10 @@ describe('an operation about which the node gives no answer', () => {
     return strict().admit(await sign(await accountDraft(seed), seed), entryPoint)
   }
 
-  test('waits, and keeps no other back', async () => {
+  test.each([
+    new NodeUnavailableError('debug_traceCall'),
+    new TraceRefusedError(new NodeRpcError(-32_000, 'execution timeout', undefined)),
+  ])('waits, and keeps no other back: $name', async (trouble) => {
     const mute = await admit('mute')
     const { sender } = (await strict().stored(mute)).operation
     const good = await admit('good')
@@ -143,7 +147,7 @@ describe('an operation about which the node gives no answer', () => {
         async validate(entryPoint, op, override) {
           if (op.sender !== sender) return engine.validate(entryPoint, op, override)
           tried++
-          throw new NodeUnavailableError('debug_traceCall')
+          throw trouble
         },
       },
     }

@@ -123,6 +123,28 @@ describe('the engine of a chain', () => {
     expect(asked.length).toBeGreaterThan(0)
   })
 
+  test('says so where the node refuses to trace an operation', async () => {
+    const chain = await openChain('0.7')
+    let refuses = false
+    const url = await changedNode(chain.anvil.url, (method, _params, answer) => {
+      if (!refuses || method !== 'debug_traceCall') return answer
+      const { result: _, ...rest } = answer
+      return { ...rest, error: { code: -32000, message: 'execution timeout' } }
+    })
+    const { engine, logged } = await opened(url, chain, 'node')
+    const op = await fundedOperation(chain)
+    refuses = true
+    await expect(engine.validate(chain.entryPoint, op)).rejects.toMatchObject({
+      rule: 'TRACE_REFUSED',
+      message: expect.stringContaining('refused or aborted the trace of this operation'),
+      retryAfter: 1,
+    })
+    expect(logged.at(-1)).toMatchObject({
+      msg: 'the node refuses to trace an operation',
+      reason: 'NodeRpcError: execution timeout',
+    })
+  })
+
   test('without a tracer has its result only', async () => {
     for (const version of ['0.6', '0.7'] as const) {
       const chain = await openChain(version)

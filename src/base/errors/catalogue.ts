@@ -160,6 +160,12 @@ export const requestCodes = {
     'Use an account with cheaper validation.',
     'If the message names the rules, the operator can allow it with "rules": "partial".',
   ),
+  TRACE_REFUSED: operator(
+    "The chain's node refused or aborted the trace of the operation. The operation was not stored.",
+    'Send it again after `retry-after` seconds: the signature stays valid.',
+    'If it persists, use an account with cheaper validation.',
+    "The log has the node's reason, such as the time limit of its tracer.",
+  ),
   PRE_VERIFICATION_GAS_TOO_LOW: app(
     "preVerificationGas does not cover the operation's share of the bundle.",
     'Sign with the preVerificationGas of an estimate, or at least the number in the message.',

@@ -25,6 +25,14 @@ export class TooCostlyError extends CannotSimulateError {
   }
 }
 
+/** The node refused the trace of an operation or aborted it, as where it takes too long; the operation itself is not judged. */
+export class TraceRefusedError extends UnavailableError {
+  constructor(cause: Error) {
+    const what = "The chain's node refused or aborted the trace of this operation."
+    super(what, cause, 'TRACE_REFUSED')
+  }
+}
+
 /** The thread that simulated an operation ended before its time; the operation itself is not judged. */
 export class SimulationLostError extends UnavailableError {
   constructor(cause?: unknown) {

@@ -3,6 +3,7 @@ import {
   CannotSimulateError,
   SimulationLostError,
   TooCostlyError,
+  TraceRefusedError,
 } from '../../base/errors/simulationErrors.js'
 import { Lru } from '../../base/lru.js'
 import { type Pause, pauseAfter, unpaused } from '../../base/pauseAfter.js'
@@ -93,7 +94,7 @@ async function waitUnanswered(
   stored: StoredOperation,
   error: unknown,
 ): Promise<SecondValidation> {
-  if (!(error instanceof NodeUnavailableError)) throw error
+  if (!(error instanceof NodeUnavailableError || error instanceof TraceRefusedError)) throw error
   await getBlock(node, 'latest')
   const { hash } = stored
   const { message: reason } = error

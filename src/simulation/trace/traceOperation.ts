@@ -1,4 +1,5 @@
 import type { Address, Hex } from 'viem'
+import { TraceRefusedError } from '../../base/errors/simulationErrors.js'
 import type { ChainRules } from '../../chain/chainRules.js'
 import { delegateOf } from '../../chain/delegations.js'
 import type { BlockId, Head } from '../../chain/head.js'
@@ -84,8 +85,8 @@ async function trace(
   })
   const [answer] = await node.batch([request])
   if (answer?.ok && isTrace(answer.result)) return answer.result
-  const cause = answer?.ok === false ? answer.error : undefined
-  throw new NodeUnavailableError('debug_traceCall', cause)
+  if (answer?.ok === false) throw new TraceRefusedError(answer.error)
+  throw new NodeUnavailableError('debug_traceCall')
 }
 
 function recordOf(traced: TracedFrame, state: State, rules: ChainRules): ExecutionRecord {
