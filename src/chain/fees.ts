@@ -27,7 +27,7 @@ const percentiles = [25, 50, 75]
 type FeeHistory = {
   readonly baseFeePerGas?: readonly (Hex | null)[]
   readonly gasUsedRatio?: readonly number[]
-  readonly reward?: readonly (readonly Hex[])[] | null
+  readonly reward?: readonly (readonly (Hex | null)[] | null)[] | null
 }
 
 /** Blocks less full than this are ignored for tips: one overpaying transaction would set the advice. */
@@ -181,7 +181,10 @@ function paidTips(
   suggested: bigint | undefined,
 ): bigint[] | undefined {
   const blocks = (reward ?? [])
-    .map((row, i) => ({ tips: row.map(BigInt), used: gasUsedRatio?.[i] ?? 0 }))
+    .map((row, i) => ({
+      tips: (row ?? []).flatMap((tip) => (tip ? BigInt(tip) : [])),
+      used: gasUsedRatio?.[i] ?? 0,
+    }))
     .filter(({ tips, used }) => used > 0 && tips.length === percentiles.length)
   if (blocks.length === 0) return undefined
   const [first = 0n, ...others] = blocks.flatMap(({ tips }) => tips)

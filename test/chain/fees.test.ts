@@ -73,6 +73,24 @@ describe('adviseFees', () => {
     }
   })
 
+  test('blocks whose tips a node leaves out count as empty ones', async () => {
+    const { url, node: real } = await chain(busy)
+    for (let i = 0; i < 3; i++) await pay(real, 3n * gwei)
+    const front = await startChangedNode(url, (method, _, answer) => {
+      if (method !== 'eth_feeHistory') return answer
+      const { reward, ...history } = answer.result as { reward: (string[] | null)[] }
+      const second = reward[1] ?? []
+      return {
+        ...answer,
+        result: { ...history, reward: [null, [...second.slice(1), null], ...reward.slice(2)] },
+      }
+    })
+    cleanups.push(front.stop)
+    const node = client(front.url)
+    const { standard } = await adviseFees(node, await head(node), {})
+    expect(standard.maxPriorityFeePerGas).toBe(3n * gwei)
+  })
+
   test('what was advised lately may be offered when fees have fallen, for ten blocks', async () => {
     const { node } = await chain([...busy, '--no-mining'])
     for (let i = 0; i < 5; i++) await pay(node, 5n * gwei)
