@@ -10,6 +10,7 @@ import {
   type BodyHeaders,
   createEndpoint,
   exchange,
+  exchangeInParts,
   type NodeExchange,
   type NodePool,
   type RpcNode,
@@ -23,7 +24,7 @@ export type NodeClient = {
    * NodeUnavailableError when no endpoint answers.
    */
   request<T>(method: string, params: readonly unknown[]): Promise<T>
-  /** Several calls in one HTTP request; each settles alone, in the order asked. */
+  /** Several calls in one HTTP request, in more where the answer is too large; each settles alone, in the order asked. */
   batch(calls: readonly NodeCall[]): Promise<readonly NodeAnswer[]>
   /**
    * The newest block that enough endpoints agree on, see `agreeOnHead`. Until the next look only those
@@ -101,7 +102,7 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
       for (let at = 0; at < calls.length; at += MAX_CALLS_PER_BATCH) {
         parts.push(calls.slice(at, at + MAX_CALLS_PER_BATCH))
       }
-      return (await Promise.all(parts.map((part) => exchange(pool, part)))).flat()
+      return (await Promise.all(parts.map((part) => exchangeInParts(pool, part)))).flat()
     },
     async head(known = pool.known) {
       pool.known = known

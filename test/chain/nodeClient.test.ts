@@ -21,7 +21,7 @@ async function node(handler: Parameters<typeof startHttpNode>[0]): Promise<HttpN
 
 function client(
   urls: readonly string[],
-  options: Pick<NodeClientOptions, 'deadline' | 'onExchange'> = {},
+  options: Pick<NodeClientOptions, 'deadline' | 'onExchange' | 'maxAnswerBytes'> = {},
 ): NodeClient {
   const created = createNodeClient({ urls, logger: silent, ...options })
   cleanups.push(created.close)
@@ -173,6 +173,46 @@ describe('batch', () => {
       -32601,
       'last',
     ])
+  })
+
+  const methods = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+  const calls = methods.map((method) => ({ method, params: [] }))
+
+  test('an answer beyond the size bound is asked for in halves', async () => {
+    const { url, bodies } = await node((body, response) => response.end(echo(body)))
+    const answers = await client([url], { maxAnswerBytes: 100 }).batch(calls)
+    expect(answers).toEqual(methods.map((result) => ({ ok: true, result })))
+    expect(bodies.length).toBeGreaterThan(3)
+    const { batch } = client([url], { maxAnswerBytes: 10 })
+    await expect(batch(calls)).rejects.toBeInstanceOf(NodeUnavailableError)
+  })
+
+  test.each([
+    [-32003, 'response too large'],
+    [-32011, 'The batch response was too large'],
+    [-32005, 'MaxBatchResponseBodySize of 32768KB exceeded'],
+  ])('so is what a node leaves out: %i %s', async (code, message) => {
+    const { url } = await node((body, response) => {
+      const requests = [body].flat() as Request[]
+      const answers = requests.map(({ id, method }, place) =>
+        place < 2 ? { id, result: method } : { id, error: { code, message } },
+      )
+      response.end(JSON.stringify(Array.isArray(body) ? answers : answers[0]))
+    })
+    const answers = await client([url]).batch(calls)
+    expect(answers).toEqual(methods.map((result) => ({ ok: true, result })))
+  })
+
+  test('a refusal of one call for its size is its answer', async () => {
+    const error = { code: -32000, message: 'Log response size exceeded' }
+    const { url } = await node((body, response) => {
+      const answers = ([body].flat() as Request[]).map(({ id, method }) =>
+        method === 'c' ? { id, error } : { id, result: method },
+      )
+      response.end(JSON.stringify(Array.isArray(body) ? answers : answers[0]))
+    })
+    const answers = await client([url]).batch(calls)
+    expect(answers.map(({ ok }) => ok)).toEqual(methods.map((method) => method !== 'c'))
   })
 
   test('a long batch is cut into requests of a hundred, and an empty one sends nothing', async () => {

@@ -5,7 +5,7 @@ import type { Hex } from 'viem'
 import { type Pause, pauseAfter, unpaused } from '../../base/pauseAfter.js'
 import type { ChainIdentity } from '../chainIdentity.js'
 import { decodeAnswers, encodeCalls, type NodeAnswer, type NodeCall } from '../jsonRpc.js'
-import { NodeUnavailableError } from '../nodeErrors.js'
+import { NodeRpcError, NodeUnavailableError } from '../nodeErrors.js'
 
 /** One node of a chain, and what its last answers have shown of it. */
 export type RpcNode = {
@@ -99,6 +99,13 @@ function noteFailing(
   return failed
 }
 
+/** An answer has more bytes than are read. */
+class AnswerTooLargeError extends Error {
+  constructor(most: number) {
+    super(`response too large: it exceeds ${most} bytes`)
+  }
+}
+
 type HttpAnswer = { readonly status: number; readonly text: string }
 
 /** One HTTP endpoint of a node over kept-alive connections. */
@@ -144,7 +151,7 @@ export function createEndpoint(
       for await (const chunk of answer.body as AsyncIterable<Buffer>) {
         size += chunk.length
         // Leaving the loop destroys the stream and with it the connection.
-        if (size > maxAnswerBytes) throw new Error(`answer exceeds ${maxAnswerBytes} bytes`)
+        if (size > maxAnswerBytes) throw new AnswerTooLargeError(maxAnswerBytes)
         chunks.push(chunk)
       }
       return { status: answer.statusCode, text: Buffer.concat(chunks).toString('utf8') }
@@ -183,6 +190,30 @@ export async function exchange(
   }
 }
 
+/** The code with which geth refuses. */
+const TOO_LARGE = -32_003
+/** What geth, reth, Nethermind and ourselves say of a batch whose answers are too large together. */
+const tooLarge = /response.*(?:too large|too big|exceeded)/i
+
+function isTooLarge(answer: NodeAnswer | undefined): boolean {
+  return answer?.ok === false && tooLarge.test(answer.error.message)
+}
+
+/** As `exchange`; calls whose answers are too large together are made again in halves. */
+export async function exchangeInParts(
+  pool: NodePool,
+  calls: readonly NodeCall[],
+): Promise<readonly NodeAnswer[]> {
+  const answers = await exchange(pool, calls)
+  const left = calls.filter((_, place) => isTooLarge(answers[place]))
+  if (calls.length === 1 || left.length === 0) return answers
+  const middle = Math.ceil(left.length / 2)
+  const others: NodeAnswer[] = []
+  for (const part of [left.slice(0, middle), left.slice(middle)])
+    if (part.length > 0) others.push(...(await exchangeInParts(pool, part)))
+  return answers.map((answer) => (isTooLarge(answer) && others.shift()) || answer)
+}
+
 /** One exchange with one node, which is paused for a while when it fails. `patience` in milliseconds. */
 export async function askNode(
   { logger, onExchange }: NodePool,
@@ -211,8 +242,21 @@ export async function askNode(
   }
 }
 
-async function post(endpoint: Endpoint, body: string, count: number, deadline: number) {
-  const { status, text } = await endpoint.post(body, deadline)
+async function post(
+  endpoint: Endpoint,
+  body: string,
+  count: number,
+  deadline: number,
+): Promise<readonly NodeAnswer[]> {
+  const answer = await endpoint.post(body, deadline).catch((error: unknown) => {
+    if (error instanceof AnswerTooLargeError && count > 1) return error
+    throw error
+  })
+  if (answer instanceof AnswerTooLargeError) {
+    const error = new NodeRpcError(TOO_LARGE, answer.message, undefined)
+    return Array.from({ length: count }, () => ({ ok: false, error }))
+  }
+  const { status, text } = answer
   const overloaded = status === 429 || status === 502 || status === 503 || status === 504
   if (overloaded) throw new Error(`HTTP ${status}`)
   const answers = decodeAnswers(text, count)
