@@ -70,6 +70,17 @@ describe('the index of inclusions', () => {
     expect(asked.filter((method) => method === 'eth_getBlockByNumber').length).toBeLessThan(6)
   })
 
+  test('begins at no head that the node made up', async () => {
+    const chainId = 999_999
+    const context = { ...chain.context, definition: { ...chain.definition, chainId } }
+    const head = await chain.heads.refresh()
+    const madeUp = { ...head, number: 10n ** 9n }
+    await expect(indexBlocks(context, madeUp)).rejects.toThrow('and not block 999999968')
+    expect(await indexBlocks(context, head)).toBeDefined()
+    const [newest] = await indexedBlocks(database(), chainId)
+    expect(newest?.hash).toBe(head.hash)
+  })
+
   test('settles an operation that someone else has included, without a bundle of ours', async () => {
     const op = chain.operation(await chain.createAccount())
     const hash = await chain.admit(op)

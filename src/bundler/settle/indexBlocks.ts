@@ -91,6 +91,9 @@ async function beginIndex(
   const anchor = head.number - BigInt(finalityDepth)
   const numbers = anchor > 0n ? [0n, anchor] : [0n]
   const older = await canonicalBlocks(node, numbers)
+  // An index that began at a head which a node made up would wait for the chain to reach it.
+  if (anchor > 0n && !older.has(anchor))
+    throw new NodeUnavailableError(`it has block ${head.number} and not block ${anchor}`)
   await database.transaction().execute(async (trx) => {
     for (const block of [...older.values(), head]) await putBlock(trx, chainId, block, 0n)
   })
