@@ -8,6 +8,7 @@ import type { Account as AccountAnswer } from '../api/shapes.js'
 import { useKeys } from '../keys.js'
 import { Icon } from '../parts/Icon.js'
 import { toast } from '../parts/toasts.js'
+import { useOpen } from '../parts/useOpen.js'
 import { go, hrefOf, place } from '../router.js'
 import { KeySheet } from './KeySheet.js'
 import { Screen } from './Screen.js'
@@ -33,19 +34,14 @@ const screens = [
 /** The frame of every screen: rail, search, account, and the screen itself. */
 export function Frame() {
   useNames()
-  const isHelpOpen = useSignal(false)
+  const help = useOpen()
   const isMoreOpen = useSignal(false)
   const { path } = place.value
   useEffect(() => {
     isMoreOpen.value = false
   }, [path])
   useKeys('Everywhere', {
-    '?': [
-      'these keys',
-      () => {
-        isHelpOpen.value = true
-      },
-    ],
+    '?': ['these keys', help.open],
     '/': ['search', focusSearch],
     ...Object.fromEntries(
       screens
@@ -89,9 +85,7 @@ export function Frame() {
           class="plain"
           title="Keyboard shortcuts (?)"
           aria-label="Keyboard shortcuts"
-          onClick={() => {
-            isHelpOpen.value = true
-          }}
+          onClick={help.open}
         >
           <Icon name="keyboard" />
         </button>
@@ -117,13 +111,7 @@ export function Frame() {
       <main id="content" tabIndex={-1}>
         <Screen path={path} />
       </main>
-      {isHelpOpen.value && (
-        <KeySheet
-          onClose={() => {
-            isHelpOpen.value = false
-          }}
-        />
-      )}
+      {help.isOpen && <KeySheet onClose={help.close} />}
     </div>
   )
 }

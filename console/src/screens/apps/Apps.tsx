@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals'
 import { accountId, call } from '../../api/call.js'
 import { curl } from '../../api/curl.js'
 import { coinsOfAll, usdOfAll } from '../../api/names.js'
@@ -23,6 +22,7 @@ import { monthsUntil, spanOfMonth } from '../spending/spending.js'
 import { byUrgency, Lasts } from '../tanks/Level.js'
 import { AppPage } from './AppPage.js'
 import './apps.css'
+import { useOpen } from '../../parts/useOpen.js'
 import { quotasOf } from './quotasOf.js'
 
 /** The apps of the account, or the one of the address: `apps`, `apps/APP`, `apps/APP/keys/KEY`. */
@@ -91,11 +91,8 @@ function AppList() {
   const { from, until } = spanOfMonth(month)
   const days = { from: from.toISOString(), until: until.toISOString() }
   const spend = useQuery<Page<Spend>>('/spend', days)
-  const isMaking = useSignal(false)
-  const make = () => {
-    isMaking.value = true
-  }
-  useKeys('Apps', mayAct('admin') ? { n: ['new app', make] } : {})
+  const making = useOpen()
+  useKeys('Apps', mayAct('admin') ? { n: ['new app', making.open] } : {})
   const pathOf = ({ id }: App) => `apps/${id}`
   return (
     <div class="screen">
@@ -110,7 +107,7 @@ function AppList() {
             ['command', 'purser app list'],
           ]}
         />
-        <ActButton needs="admin" look="primary" onClick={make}>
+        <ActButton needs="admin" look="primary" onClick={making.open}>
           New app
         </ActButton>
       </div>
@@ -137,7 +134,7 @@ function AppList() {
         </Loaded>
       </section>
       <Ended apps={apps.data?.items.filter(({ revokedAt }) => revokedAt !== null) ?? []} />
-      {isMaking.value && (
+      {making.isOpen && (
         <ActionDialog
           title="New app"
           act="Create the app"
@@ -150,9 +147,7 @@ function AppList() {
             apps.refresh()
             go(hrefOf(pathOf(app)))
           }}
-          onClose={() => {
-            isMaking.value = false
-          }}
+          onClose={making.close}
         >
           <Field label="Name" hint="For people: wallets show it only where you say so.">
             <input name="name" required maxLength={100} autocomplete="off" />

@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals'
 import { call } from '../../api/call.js'
 import { curl } from '../../api/curl.js'
 import { useQuery } from '../../api/query.js'
@@ -13,6 +12,7 @@ import { Empty } from '../../parts/Empty.js'
 import { Loaded } from '../../parts/Loaded.js'
 import { Rows } from '../../parts/Rows.js'
 import type { Column } from '../../parts/Table.js'
+import { useOpen, useShown } from '../../parts/useOpen.js'
 import { go, hrefOf } from '../../router.js'
 import { KeyForm, keyOfForm } from './KeyForm.js'
 import { KeyPanel } from './KeyPanel.js'
@@ -52,13 +52,13 @@ type KeysProps = { readonly app: App; readonly openId: string | undefined }
 export function Keys({ app, openId }: KeysProps) {
   const path = `/apps/${app.id}/keys`
   const query = useQuery<Page<Key>>(path)
-  const isMaking = useSignal(false)
-  const shown = useSignal<ShownKey | undefined>(undefined)
+  const making = useOpen()
+  const secret = useShown<ShownKey>()
   const keys = query.data?.items ?? []
   const open = keys.find(({ id }) => id === openId)
   const hrefFor = ({ id }: Key) => hrefOf(`apps/${app.id}/keys/${id}`)
   const show = (made: ShownKey) => {
-    shown.value = made
+    secret.show(made)
     query.refresh()
   }
   return (
@@ -74,13 +74,7 @@ export function Keys({ app, openId }: KeysProps) {
               ['command', `purser key list --app ${app.id}`],
             ]}
           />
-          <ActButton
-            needs="developer"
-            look="primary"
-            onClick={() => {
-              isMaking.value = true
-            }}
-          >
+          <ActButton needs="developer" look="primary" onClick={making.open}>
             New key
           </ActButton>
         </div>
@@ -116,7 +110,7 @@ export function Keys({ app, openId }: KeysProps) {
           />
         </aside>
       )}
-      {isMaking.value && (
+      {making.isOpen && (
         <ActionDialog
           title={`New key of ${app.name}`}
           act="Create the key"
@@ -125,21 +119,12 @@ export function Keys({ app, openId }: KeysProps) {
             ['command', `purser key create --app ${app.id} --name NAME`],
           ]}
           run={async (form) => show(await call<ShownKey>('POST', path, { body: keyOfForm(form) }))}
-          onClose={() => {
-            isMaking.value = false
-          }}
+          onClose={making.close}
         >
           <KeyForm />
         </ActionDialog>
       )}
-      {shown.value !== undefined && (
-        <NewKey
-          made={shown.value}
-          onClose={() => {
-            shown.value = undefined
-          }}
-        />
-      )}
+      {secret.shown !== undefined && <NewKey made={secret.shown} onClose={secret.hide} />}
     </div>
   )
 }

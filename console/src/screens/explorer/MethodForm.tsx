@@ -10,6 +10,7 @@ import { Code } from '../../parts/Code.js'
 import { Field } from '../../parts/Field.js'
 import { Json } from '../../parts/Json.js'
 import { toast } from '../../parts/toasts.js'
+import { useOpen } from '../../parts/useOpen.js'
 import { endpointsOf } from '../start/snippets.js'
 import type { RpcMethod } from './documents.js'
 import { explorerKey, madeKey } from './explorerKey.js'
@@ -36,7 +37,7 @@ export function MethodForm({ method, app, chainIds }: MethodFormProps) {
   const chainId = useSignal(chainIds[0])
   const answer = useSignal<Answer | undefined>(undefined)
   const trouble = useSignal<string | undefined>(undefined)
-  const isAsking = useSignal(false)
+  const asking = useOpen()
   const apiKey = explorerKey.value ?? credentials.value?.apiKey
   const url = endpointsOf(serviceUrl, chainId.value ?? 0, apiKey ?? 'YOUR_API_KEY').standardUrl
   const body = () => ({ jsonrpc: '2.0', id: 1, method: method.name, params: read(params.value) })
@@ -57,7 +58,7 @@ export function MethodForm({ method, app, chainIds }: MethodFormProps) {
     }
   }
   const ask = () => {
-    if (spending.includes(method.name)) isAsking.value = true
+    if (spending.includes(method.name)) asking.open()
     else void send()
   }
   return (
@@ -146,15 +147,13 @@ export function MethodForm({ method, app, chainIds }: MethodFormProps) {
           ))}
         </ul>
       </details>
-      {isAsking.value && (
+      {asking.isOpen && (
         <ActionDialog
           title={`Send ${method.name}`}
           act="Send it"
           codes={[['curl', curlOf(url, method.name, params.value)]]}
           run={send}
-          onClose={() => {
-            isAsking.value = false
-          }}
+          onClose={asking.close}
         >
           <p class="warn">This sends the operation to the chain and spends real gas.</p>
         </ActionDialog>

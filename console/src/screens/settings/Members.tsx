@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals'
 import { accountId, call } from '../../api/call.js'
 import { curl } from '../../api/curl.js'
 import { useQuery } from '../../api/query.js'
@@ -13,6 +12,7 @@ import { momentOf } from '../../parts/format.js'
 import { OnceDialog } from '../../parts/OnceDialog.js'
 import type { Column } from '../../parts/Table.js'
 import { toast } from '../../parts/toasts.js'
+import { useOpen, useShown } from '../../parts/useOpen.js'
 import { RoleField } from './RoleField.js'
 import { Section } from './Section.js'
 import { setupUrl } from './setupUrl.js'
@@ -21,10 +21,10 @@ import { setupUrl } from './setupUrl.js'
 export function Members() {
   const members = useQuery<Page<Member>>('/members')
   const invitations = useQuery<Page<Invitation>>(mayAct('admin') ? '/invitations' : undefined)
-  const isInviting = useSignal(false)
-  const link = useSignal<string | undefined>(undefined)
-  const changing = useSignal<Member | undefined>(undefined)
-  const leaving = useSignal<Member | undefined>(undefined)
+  const inviting = useOpen()
+  const link = useShown<string>()
+  const changing = useShown<Member>()
+  const leaving = useShown<Member>()
   const columns: readonly Column<Member>[] = [
     {
       name: 'Who',
@@ -45,20 +45,10 @@ export function Members() {
       isNumber: true,
       cell: (member) => (
         <span class="cell-acts">
-          <ActButton
-            needs="admin"
-            onClick={() => {
-              changing.value = member
-            }}
-          >
+          <ActButton needs="admin" onClick={() => changing.show(member)}>
             Change role
           </ActButton>
-          <ActButton
-            needs="admin"
-            onClick={() => {
-              leaving.value = member
-            }}
-          >
+          <ActButton needs="admin" onClick={() => leaving.show(member)}>
             Remove
           </ActButton>
         </span>
@@ -76,18 +66,12 @@ export function Members() {
         isOver={({ disabledAt }) => disabledAt !== null}
         empty="Nobody is a member: operators enter the account, and scripts by its token"
       >
-        <ActButton
-          needs="admin"
-          look="primary"
-          onClick={() => {
-            isInviting.value = true
-          }}
-        >
+        <ActButton needs="admin" look="primary" onClick={inviting.open}>
           Invite
         </ActButton>
       </Section>
       {mayAct('admin') && <Invitations query={invitations} />}
-      {isInviting.value && (
+      {inviting.isOpen && (
         <ActionDialog
           title="Invite to the account"
           act="Create the link"
@@ -101,12 +85,10 @@ export function Members() {
           run={async (form) => {
             const body = { email: form.get('email'), role: form.get('role') }
             const made = await call<{ token: string }>('POST', '/invitations', { body })
-            link.value = setupUrl(made.token)
+            link.show(setupUrl(made.token))
             invitations.refresh()
           }}
-          onClose={() => {
-            isInviting.value = false
-          }}
+          onClose={inviting.close}
         >
           <Field label="E-mail address" hint="Purser sends no mail: you hand the link on.">
             <input name="email" type="email" required maxLength={254} autocomplete="off" />
@@ -114,33 +96,19 @@ export function Members() {
           <RoleField value="viewer" />
         </ActionDialog>
       )}
-      {link.value !== undefined && (
+      {link.shown !== undefined && (
         <OnceDialog
           title="The invitation"
           text="The first person who opens this link joins with the role. It expires in seven days and is shown only once."
-          values={[['link', link.value]]}
-          onClose={() => {
-            link.value = undefined
-          }}
+          values={[['link', link.shown]]}
+          onClose={link.hide}
         />
       )}
-      {changing.value !== undefined && (
-        <ChangeRole
-          member={changing.value}
-          onDone={members.refresh}
-          onClose={() => {
-            changing.value = undefined
-          }}
-        />
+      {changing.shown !== undefined && (
+        <ChangeRole member={changing.shown} onDone={members.refresh} onClose={changing.hide} />
       )}
-      {leaving.value !== undefined && (
-        <RemoveMember
-          member={leaving.value}
-          onDone={members.refresh}
-          onClose={() => {
-            leaving.value = undefined
-          }}
-        />
+      {leaving.shown !== undefined && (
+        <RemoveMember member={leaving.shown} onDone={members.refresh} onClose={leaving.hide} />
       )}
     </>
   )

@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals'
 import { call } from '../../api/call.js'
 import { curl } from '../../api/curl.js'
 import { appName } from '../../api/names.js'
@@ -9,6 +8,7 @@ import { ActionDialog } from '../../parts/ActionDialog.js'
 import { Field } from '../../parts/Field.js'
 import { momentOf } from '../../parts/format.js'
 import { type Column, Table } from '../../parts/Table.js'
+import { useOpen } from '../../parts/useOpen.js'
 import { go, hrefOf } from '../../router.js'
 import { Paged } from '../operations/Paged.js'
 import { useList } from '../operations/useList.js'
@@ -31,7 +31,7 @@ const keyOf = ({ id }: Statement) => id
 export function Statements({ month }: { readonly month: string }) {
   const list = useList<Statement>('/statements', {}, keyOf, () => false)
   const apps = useQuery<Page<App>>('/apps').data?.items ?? []
-  const isMaking = useSignal(false)
+  const making = useOpen()
   const { from, until } = spanOfMonth(month)
   const body = { from: from.toISOString(), until: until.toISOString() }
   return (
@@ -40,12 +40,7 @@ export function Statements({ month }: { readonly month: string }) {
         <h2>Statements</h2>
         <span class="grow" />
         {apps.length > 0 && (
-          <ActButton
-            needs="admin"
-            onClick={() => {
-              isMaking.value = true
-            }}
-          >
+          <ActButton needs="admin" onClick={making.open}>
             Sign {month}
           </ActButton>
         )}
@@ -61,7 +56,7 @@ export function Statements({ month }: { readonly month: string }) {
           </div>
         )}
       </Paged>
-      {isMaking.value && (
+      {making.isOpen && (
         <ActionDialog
           title={`Statement of ${month}`}
           act="Sign it"
@@ -71,9 +66,7 @@ export function Statements({ month }: { readonly month: string }) {
             const { id } = await call<Statement>('POST', path, { body })
             go(hrefOf(`spending/${id}`))
           }}
-          onClose={() => {
-            isMaking.value = false
-          }}
+          onClose={making.close}
         >
           <Field label="App">
             <select name="app">

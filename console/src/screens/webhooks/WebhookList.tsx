@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { call } from '../../api/call.js'
 import { curl } from '../../api/curl.js'
@@ -14,6 +13,7 @@ import { OnceDialog } from '../../parts/OnceDialog.js'
 import { Rows } from '../../parts/Rows.js'
 import { Absent, Split } from '../../parts/Split.js'
 import type { Column } from '../../parts/Table.js'
+import { useOpen, useShown } from '../../parts/useOpen.js'
 import { go, hrefOf } from '../../router.js'
 
 /** What both lists of the screen get. */
@@ -65,19 +65,16 @@ export function WebhookList<Row extends { readonly active: boolean }>({
   openId,
   ...of
 }: WebhookListProps<Row>) {
-  const isMaking = useSignal(false)
-  const secret = useSignal<string | undefined>(undefined)
+  const adding = useOpen()
+  const secret = useShown<string>()
   const open = query.data?.items.find((row) => of.keyOf(row) === openId)
-  const onSecret = (value: string) => {
-    secret.value = value
-  }
   return (
     <Split
       panel={
         openId === undefined ? undefined : open === undefined ? (
           <Absent query={query} what="webhook" all="All webhooks" href={hrefOf(of.all)} />
         ) : (
-          of.panelOf(open, { onChanged: query.refresh, onSecret })
+          of.panelOf(open, { onChanged: query.refresh, onSecret: secret.show })
         )
       }
     >
@@ -89,13 +86,7 @@ export function WebhookList<Row extends { readonly active: boolean }>({
           title={`${of.label} as code`}
           codes={[['curl', curl(of.path)], ...of.commands]}
         />
-        <ActButton
-          needs="developer"
-          look="primary"
-          onClick={() => {
-            isMaking.value = true
-          }}
-        >
+        <ActButton needs="developer" look="primary" onClick={adding.open}>
           {making.button}
         </ActButton>
       </div>
@@ -119,7 +110,7 @@ export function WebhookList<Row extends { readonly active: boolean }>({
           }
         </Loaded>
       </div>
-      {isMaking.value && (
+      {adding.isOpen && (
         <ActionDialog
           title={making.title}
           act={making.act}
@@ -129,24 +120,20 @@ export function WebhookList<Row extends { readonly active: boolean }>({
               body: making.bodyOf(form),
             })
             query.refresh()
-            onSecret(made.signingSecret)
+            secret.show(made.signingSecret)
             go(of.hrefOf(making.madeOf(made)))
           }}
-          onClose={() => {
-            isMaking.value = false
-          }}
+          onClose={adding.close}
         >
           {making.fields}
         </ActionDialog>
       )}
-      {secret.value !== undefined && (
+      {secret.shown !== undefined && (
         <OnceDialog
           title="The signing secret"
           text="With it your server verifies that a call is ours (Standard Webhooks). It is shown this once; a new one can always be made."
-          values={[['signing secret', secret.value]]}
-          onClose={() => {
-            secret.value = undefined
-          }}
+          values={[['signing secret', secret.shown]]}
+          onClose={secret.hide}
         />
       )}
     </Split>
