@@ -43,19 +43,13 @@ function columnsOf(
   const ofApp = ({ id }: App) => spend?.filter(({ appId }) => appId === id) ?? []
   const sponsored = (app: App) => ofApp(app).reduce((sum, each) => sum + Number(each.operations), 0)
   return [
-    { name: 'App', shown: 'always', cell: ({ name }) => <strong>{name}</strong> },
+    { name: 'App', cell: ({ name }) => <strong>{name}</strong> },
     {
       name: 'Sponsored this month',
-      shown: 'always',
       isNumber: true,
       cell: (app) => spend && grouped(sponsored(app)),
     },
-    {
-      name: 'Spent',
-      shown: 'always',
-      isNumber: true,
-      cell: (app) => spend && spentText(ofApp(app)),
-    },
+    { name: 'Spent', isNumber: true, cell: (app) => spend && spentText(ofApp(app)) },
     {
       name: 'Tank',
       shown: 'wide',

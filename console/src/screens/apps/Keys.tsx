@@ -22,14 +22,13 @@ import { NewKey, type ShownKey } from './NewKey.js'
 
 function columnsOf(keys: readonly Key[]): readonly Column<Key>[] {
   return [
-    { name: 'Key', shown: 'always', cell: ({ name }) => <strong>{name}</strong> },
-    { name: 'Ends with', shown: 'always', cell: ({ last4 }) => <code>…{last4}</code> },
-    { name: 'State', shown: 'always', cell: (key) => <KeyTag of={key} among={keys} /> },
+    { name: 'Key', cell: ({ name }) => <strong>{name}</strong> },
+    { name: 'Ends with', cell: ({ last4 }) => <code>…{last4}</code> },
+    { name: 'State', cell: (key) => <KeyTag of={key} among={keys} /> },
     { name: 'For', shown: 'wide', cell: ({ scopes }) => scopes.join(', ') },
     { name: 'Limited by', shown: 'wide', cell: limitsOf },
     {
       name: 'Last used',
-      shown: 'always',
       cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <Age at={lastUsedAt} />),
     },
   ]

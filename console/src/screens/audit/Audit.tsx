@@ -37,11 +37,10 @@ function keptName({ before, after }: AuditEntry): string | undefined {
 }
 
 const columnsOf = (names: ReadonlyMap<string, string>): readonly Column<AuditEntry>[] => [
-  { name: 'What', shown: 'always', cell: ({ action }) => <code>{action}</code> },
-  { name: 'Age', shown: 'always', cell: ({ at }) => <Age at={at} /> },
+  { name: 'What', cell: ({ action }) => <code>{action}</code> },
+  { name: 'Age', cell: ({ at }) => <Age at={at} /> },
   {
     name: 'Who',
-    shown: 'always',
     cell: ({ actor, actorId }) => (
       <>
         {actor}{' '}

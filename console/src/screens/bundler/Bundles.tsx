@@ -29,13 +29,9 @@ const tones: Readonly<Record<Bundle['state'], string>> = {
 
 function columnsOf(chainId: number): readonly Column<Bundle>[] {
   return [
-    {
-      name: 'State',
-      shown: 'always',
-      cell: ({ state }) => <span class={`tag ${tones[state]}`}>{state}</span>,
-    },
-    { name: 'Age', shown: 'always', cell: ({ createdAt }) => <Age at={createdAt} /> },
-    { name: 'Bundle', shown: 'always', cell: ({ bundleId }) => <code>#{bundleId}</code> },
+    { name: 'State', cell: ({ state }) => <span class={`tag ${tones[state]}`}>{state}</span> },
+    { name: 'Age', cell: ({ createdAt }) => <Age at={createdAt} /> },
+    { name: 'Bundle', cell: ({ bundleId }) => <code>#{bundleId}</code> },
     { name: 'Kind', shown: 'wide', cell: ({ kind }) => kind },
     { name: 'Executor', shown: 'wide', cell: ({ executor }) => <code>{shortOf(executor)}</code> },
     { name: 'Nonce', shown: 'widest', isNumber: true, cell: ({ nonce }) => nonce },
@@ -43,7 +39,6 @@ function columnsOf(chainId: number): readonly Column<Bundle>[] {
     { name: 'Attempts', shown: 'wide', isNumber: true, cell: ({ attempts }) => attempts },
     {
       name: 'Cost',
-      shown: 'always',
       isNumber: true,
       cell: ({ cost }) => (cost === null ? '–' : <Amount chainId={chainId} wei={cost} />),
     },

@@ -72,17 +72,15 @@ export function PolicyList({ apps }: { readonly apps: readonly App[] }) {
 
 function columnsOf(nameOf: (id: string | null) => string): readonly Column<Policy>[] {
   return [
-    { name: 'Policy', shown: 'always', cell: ({ name }) => <strong>{name}</strong> },
+    { name: 'Policy', cell: ({ name }) => <strong>{name}</strong> },
     {
       name: 'State',
-      shown: 'always',
       cell: ({ active }) =>
         active ? <span class="tag good">on</span> : <span class="tag">off</span>,
     },
-    { name: 'Applies to', shown: 'always', cell: ({ appId }) => nameOf(appId) },
+    { name: 'Applies to', cell: ({ appId }) => nameOf(appId) },
     {
       name: 'Sponsors only',
-      shown: 'always',
       cell: ({ terms }) => {
         const text = partsOf(terms as Terms).join(' · ') || 'no restriction'
         return (

@@ -28,10 +28,9 @@ export function Accounts() {
         path="/accounts"
         command="purser account list"
         columns={[
-          { name: 'Account', shown: 'always', cell: ({ name }) => <strong>{name}</strong> },
+          { name: 'Account', cell: ({ name }) => <strong>{name}</strong> },
           {
             name: 'State',
-            shown: 'always',
             cell: ({ id, revokedAt }) => {
               if (revokedAt !== null) return <span class="tag">ended</span>
               return id === accountId.value ? (
@@ -45,7 +44,6 @@ export function Accounts() {
           { name: 'Created', shown: 'wide', cell: ({ createdAt }) => <Age at={createdAt} /> },
           {
             name: 'Actions',
-            shown: 'always',
             isNumber: true,
             cell: (account) =>
               account.revokedAt === null && (

@@ -68,7 +68,6 @@ function chosenFirst(a: Setting, b: Setting): number {
 const columns = [
   {
     name: 'Setting',
-    shown: 'always',
     cell: ({ name, help }: Setting) => (
       <span class="setting">
         <code>{name}</code>
@@ -78,7 +77,6 @@ const columns = [
   },
   {
     name: 'From',
-    shown: 'always',
     cell: ({ source, flag, variable }: Setting) => (
       <span
         class={source === 'default' ? 'muted' : 'tag'}
@@ -88,7 +86,7 @@ const columns = [
       </span>
     ),
   },
-  { name: 'Value', shown: 'always', cell: (setting: Setting) => <Value setting={setting} /> },
+  { name: 'Value', cell: (setting: Setting) => <Value setting={setting} /> },
 ] as const
 
 function Value({ setting: { value, source, isSecret } }: { readonly setting: Setting }) {

@@ -28,7 +28,6 @@ export function Members() {
   const columns: readonly Column<Member>[] = [
     {
       name: 'Who',
-      shown: 'always',
       cell: ({ email, userId }) => (
         <>
           <strong>{email}</strong>
@@ -36,12 +35,11 @@ export function Members() {
         </>
       ),
     },
-    { name: 'Role', shown: 'always', cell: ({ role }) => <span class="tag">{role}</span> },
+    { name: 'Role', cell: ({ role }) => <span class="tag">{role}</span> },
     { name: 'Name', shown: 'wide', cell: ({ name }) => name },
     { name: 'Since', shown: 'wide', cell: ({ createdAt }) => <Age at={createdAt} /> },
     {
       name: 'Actions',
-      shown: 'always',
       isNumber: true,
       cell: (member) => (
         <span class="cell-acts">
@@ -174,8 +172,8 @@ function Invitations({ query }: { readonly query: ReturnType<typeof useQuery<Pag
       query={query}
       path="/invitations"
       columns={[
-        { name: 'Who', shown: 'always', cell: ({ email }) => email },
-        { name: 'Role', shown: 'always', cell: ({ role }) => <span class="tag">{role}</span> },
+        { name: 'Who', cell: ({ email }) => email },
+        { name: 'Role', cell: ({ role }) => <span class="tag">{role}</span> },
         {
           name: 'Ends',
           shown: 'wide',
@@ -183,7 +181,6 @@ function Invitations({ query }: { readonly query: ReturnType<typeof useQuery<Pag
         },
         {
           name: 'Actions',
-          shown: 'always',
           isNumber: true,
           cell: ({ id }) => (
             <ActButton needs="admin" onClick={() => void withdraw(id)}>

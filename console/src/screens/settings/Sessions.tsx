@@ -46,8 +46,8 @@ export function Sessions() {
         query={query}
         path="/sessions"
         columns={[
-          { name: 'From', shown: 'always', cell: ({ ip }) => ip ?? 'unknown' },
-          { name: 'Last seen', shown: 'always', cell: ({ seenAt }) => <Age at={seenAt} /> },
+          { name: 'From', cell: ({ ip }) => ip ?? 'unknown' },
+          { name: 'Last seen', cell: ({ seenAt }) => <Age at={seenAt} /> },
           {
             name: 'Browser',
             shown: 'wide',
@@ -59,7 +59,6 @@ export function Sessions() {
           },
           {
             name: 'Actions',
-            shown: 'always',
             isNumber: true,
             cell: ({ id, isThis }) =>
               isThis ? (

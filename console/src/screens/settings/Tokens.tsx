@@ -36,8 +36,8 @@ export function Tokens() {
       </Empty>
     )
   const columns: readonly Column<AuthToken>[] = [
-    { name: 'Token', shown: 'always', cell: ({ name }) => <strong>{name}</strong> },
-    { name: 'Role', shown: 'always', cell: ({ role }) => <span class="tag">{role}</span> },
+    { name: 'Token', cell: ({ name }) => <strong>{name}</strong> },
+    { name: 'Role', cell: ({ role }) => <span class="tag">{role}</span> },
     {
       name: 'Ends with',
       shown: 'wide',
@@ -50,12 +50,10 @@ export function Tokens() {
     },
     {
       name: 'Last used',
-      shown: 'always',
       cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <Age at={lastUsedAt} />),
     },
     {
       name: 'Actions',
-      shown: 'always',
       isNumber: true,
       cell: (token) =>
         token.isFirst ? (

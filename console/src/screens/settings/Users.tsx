@@ -28,10 +28,9 @@ export function Users() {
     }
   }
   const columns: readonly Column<User>[] = [
-    { name: 'User', shown: 'always', cell: ({ email }) => <strong>{email}</strong> },
+    { name: 'User', cell: ({ email }) => <strong>{email}</strong> },
     {
       name: 'State',
-      shown: 'always',
       cell: ({ disabledAt, isOperator }) => {
         if (disabledAt !== null) return <span class="tag bad">disabled</span>
         return (
@@ -43,7 +42,6 @@ export function Users() {
     { name: 'Created', shown: 'wide', cell: ({ createdAt }) => <Age at={createdAt} /> },
     {
       name: 'Actions',
-      shown: 'always',
       isNumber: true,
       cell: (user) =>
         user.id === session.value?.user.id ? (

@@ -195,7 +195,7 @@ function usdShown(lines: readonly Spend[]): string {
 }
 
 const columns: readonly Column<Row>[] = [
-  { name: 'What', shown: 'always', cell: ({ name }) => <strong>{name}</strong> },
+  { name: 'What', cell: ({ name }) => <strong>{name}</strong> },
   {
     name: 'Operations',
     shown: 'wide',
@@ -203,7 +203,7 @@ const columns: readonly Column<Row>[] = [
     cell: ({ lines }) =>
       grouped(lines.reduce((sum, { operations }) => sum + Number(operations), 0)),
   },
-  { name: 'Cost', shown: 'always', isNumber: true, cell: ({ lines }) => coinsOfAll(lines) },
+  { name: 'Cost', isNumber: true, cell: ({ lines }) => coinsOfAll(lines) },
   {
     name: 'Unused gas',
     shown: 'wide',
@@ -213,7 +213,7 @@ const columns: readonly Column<Row>[] = [
       return costs.length === 0 ? '–' : `about ${coinsOfAll(costs)}`
     },
   },
-  { name: 'USD', shown: 'always', isNumber: true, cell: ({ lines }) => usdShown(lines) },
+  { name: 'USD', isNumber: true, cell: ({ lines }) => usdShown(lines) },
   {
     name: 'Month before',
     shown: 'widest',

@@ -15,13 +15,9 @@ import { useList } from '../operations/useList.js'
 import { spanOfMonth } from './spending.js'
 
 const columns: readonly Column<Statement>[] = [
-  {
-    name: 'App',
-    shown: 'always',
-    cell: ({ id, appId }) => <a href={hrefOf(`spending/${id}`)}>{appName(appId)}</a>,
-  },
-  { name: 'From', shown: 'always', cell: ({ from }) => momentOf(from) },
-  { name: 'Until', shown: 'always', cell: ({ until }) => momentOf(until) },
+  { name: 'App', cell: ({ id, appId }) => <a href={hrefOf(`spending/${id}`)}>{appName(appId)}</a> },
+  { name: 'From', cell: ({ from }) => momentOf(from) },
+  { name: 'Until', cell: ({ until }) => momentOf(until) },
   { name: 'Made', shown: 'wide', cell: ({ createdAt }) => momentOf(createdAt) },
 ]
 

@@ -130,14 +130,13 @@ function NoTank({ onMake }: { onMake(): void }) {
 
 function columnsOf(version: (tank: Tank) => string): readonly Column<Tank>[] {
   return [
-    { name: 'App', shown: 'always', cell: ({ appId }) => <strong>{appName(appId)}</strong> },
-    { name: 'Lasts', shown: 'always', cell: (tank) => <Lasts tank={tank} /> },
+    { name: 'App', cell: ({ appId }) => <strong>{appName(appId)}</strong> },
+    { name: 'Lasts', cell: (tank) => <Lasts tank={tank} /> },
     {
       name: 'Chain',
-      shown: 'always',
       cell: (tank) => `${chainName(tank.chainId)} · ${version(tank)} · ${kindOf(tank)}`,
     },
-    { name: 'Free', shown: 'always', isNumber: true, cell: (tank) => <Free tank={tank} /> },
+    { name: 'Free', isNumber: true, cell: (tank) => <Free tank={tank} /> },
     {
       name: 'Reserved',
       shown: 'wide',

@@ -82,18 +82,16 @@ function keyOf({ chainId, address }: Token): string {
 const columns: readonly Column<Token>[] = [
   {
     name: 'Token',
-    shown: 'always',
     cell: ({ symbol, name }) => (
       <>
         <strong>{symbol}</strong> <span class="muted">{name}</span>
       </>
     ),
   },
-  { name: 'Price', shown: 'always', isNumber: true, cell: (token) => <Price token={token} /> },
-  { name: 'Sources', shown: 'always', cell: (token) => <Trust token={token} /> },
+  { name: 'Price', isNumber: true, cell: (token) => <Price token={token} /> },
+  { name: 'Sources', cell: (token) => <Trust token={token} /> },
   {
     name: 'Age',
-    shown: 'always',
     cell: (token) => {
       const oldest = oldestOf(token)
       return oldest === undefined ? '–' : <Age at={oldest} />

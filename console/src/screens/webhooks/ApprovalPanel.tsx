@@ -141,11 +141,10 @@ export function ApprovalPanel({ app, webhook, ...acts }: ApprovalPanelProps) {
 }
 
 const callColumns: readonly Column<WebhookCall>[] = [
-  { name: 'Outcome', shown: 'always', cell: ({ outcome }) => <Outcome outcome={outcome} /> },
-  { name: 'Age', shown: 'always', cell: ({ startedAt }) => <Age at={startedAt} /> },
+  { name: 'Outcome', cell: ({ outcome }) => <Outcome outcome={outcome} /> },
+  { name: 'Age', cell: ({ startedAt }) => <Age at={startedAt} /> },
   {
     name: 'Answer',
-    shown: 'always',
     cell: ({ httpStatus, reason }) => (
       <span class="cut" title={reason ?? ''}>
         {[httpStatus, reason].filter((each) => each !== null && each !== '').join(' · ') || '–'}

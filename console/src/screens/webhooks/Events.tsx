@@ -12,14 +12,13 @@ import { type ListProps, WebhookList } from './WebhookList.js'
 const columns: readonly Column<Subscription>[] = [
   {
     name: 'URL',
-    shown: 'always',
     cell: ({ url }) => (
       <span class="cut" title={url}>
         {url}
       </span>
     ),
   },
-  { name: 'State', shown: 'always', cell: (row) => <SubscriptionState subscription={row} /> },
+  { name: 'State', cell: (row) => <SubscriptionState subscription={row} /> },
   {
     name: 'Events',
     shown: 'wide',
