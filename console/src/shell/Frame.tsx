@@ -7,6 +7,7 @@ import { chooseAccount, session, signOut } from '../api/session.js'
 import type { Account as AccountAnswer } from '../api/shapes.js'
 import { useKeys } from '../keys.js'
 import { Icon } from '../parts/Icon.js'
+import { Options } from '../parts/Options.js'
 import { toast } from '../parts/toasts.js'
 import { useOpen } from '../parts/useOpen.js'
 import { go, hrefOf, place } from '../router.js'
@@ -172,11 +173,7 @@ function Account() {
         go(hrefOf(''))
       }}
     >
-      {memberships.map((each) => (
-        <option key={each.accountId} value={each.accountId}>
-          {each.accountName}
-        </option>
-      ))}
+      <Options of={memberships.map((each) => [each.accountId, each.accountName])} />
     </select>
   )
 }

@@ -10,6 +10,7 @@ import { Field } from '../../parts/Field.js'
 import { grouped, momentOf } from '../../parts/format.js'
 import { Hex } from '../../parts/Hex.js'
 import { Loaded } from '../../parts/Loaded.js'
+import { Options } from '../../parts/Options.js'
 import { Panel } from '../../parts/Panel.js'
 import { toast } from '../../parts/toasts.js'
 import { useShown } from '../../parts/useOpen.js'
@@ -196,11 +197,7 @@ function RotateKey({
       </p>
       <Field label="The old key ends">
         <select name="overlap">
-          {overlaps.map(([seconds, text]) => (
-            <option key={seconds} value={seconds} selected={seconds === 86_400}>
-              {text}
-            </option>
-          ))}
+          <Options of={overlaps} first={86_400} />
         </select>
       </Field>
     </ActionDialog>

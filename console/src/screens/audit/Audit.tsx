@@ -14,6 +14,7 @@ import { FilterChip, FilterForm } from '../../parts/Filter.js'
 import { momentOf } from '../../parts/format.js'
 import { CopyButton, Hex } from '../../parts/Hex.js'
 import { Json } from '../../parts/Json.js'
+import { Options } from '../../parts/Options.js'
 import { Panel } from '../../parts/Panel.js'
 import { Rows } from '../../parts/Rows.js'
 import { saveAnswer } from '../../parts/saveFile.js'
@@ -132,11 +133,7 @@ export function Audit() {
             onChange={(event) => set('actor', event.currentTarget.value || undefined)}
           >
             <option value="">Anybody</option>
-            {actors.map((actor) => (
-              <option key={actor} value={actor}>
-                {actor}
-              </option>
-            ))}
+            <Options of={actors.map((actor) => [actor, actor])} />
           </select>
           <FilterForm
             label="Filter by action or object"

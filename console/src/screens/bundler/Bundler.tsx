@@ -12,6 +12,7 @@ import { Fact, Facts } from '../../parts/Facts.js'
 import { grouped, spanOf } from '../../parts/format.js'
 import { Hex } from '../../parts/Hex.js'
 import { Loaded } from '../../parts/Loaded.js'
+import { Options } from '../../parts/Options.js'
 import { go, hrefOf, place, searchWith } from '../../router.js'
 import { Section } from '../settings/Section.js'
 import { Bundles } from './Bundles.js'
@@ -52,11 +53,7 @@ export function Bundler() {
                   go(hrefOf('bundler', searchWith({ chain: event.currentTarget.value })))
                 }
               >
-                {items.map(({ chainId }) => (
-                  <option key={chainId} value={chainId}>
-                    {chainName(chainId)}
-                  </option>
-                ))}
+                <Options of={items.map(({ chainId }) => [chainId, chainName(chainId)])} />
               </select>
             </div>
             <Overview key={chain.chainId} chain={chain} />

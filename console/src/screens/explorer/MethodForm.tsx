@@ -9,6 +9,7 @@ import { ActionDialog } from '../../parts/ActionDialog.js'
 import { Code } from '../../parts/Code.js'
 import { Field } from '../../parts/Field.js'
 import { Json } from '../../parts/Json.js'
+import { Options } from '../../parts/Options.js'
 import { toast } from '../../parts/toasts.js'
 import { useOpen } from '../../parts/useOpen.js'
 import { endpointsOf } from '../start/snippets.js'
@@ -82,11 +83,7 @@ export function MethodForm({ method, app, chainIds }: MethodFormProps) {
                 chainId.value = Number(event.currentTarget.value)
               }}
             >
-              {chainIds.map((id) => (
-                <option key={id} value={id}>
-                  {chainName(id)}
-                </option>
-              ))}
+              <Options of={chainIds.map((id) => [id, chainName(id)])} />
             </select>
           )}
           <KeyChoice app={app} hasKey={apiKey !== undefined} />

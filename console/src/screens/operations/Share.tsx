@@ -9,6 +9,7 @@ import { ActionDialog } from '../../parts/ActionDialog.js'
 import { Field } from '../../parts/Field.js'
 import { momentOf } from '../../parts/format.js'
 import { OnceDialog } from '../../parts/OnceDialog.js'
+import { Options } from '../../parts/Options.js'
 import { toast } from '../../parts/toasts.js'
 import { useOpen, useShown } from '../../parts/useOpen.js'
 
@@ -80,11 +81,7 @@ export function Share({ chainId, hash }: ShareProps) {
           </p>
           <Field label="Ends">
             <select name="days">
-              {lives.map(([days, text]) => (
-                <option key={days} value={days} selected={days === '7'}>
-                  {text}
-                </option>
-              ))}
+              <Options of={lives} first="7" />
             </select>
           </Field>
         </ActionDialog>

@@ -8,6 +8,7 @@ import type { App, Chain, Page, Policy, PolicyCheck, Terms } from '../../api/sha
 import { ActButton } from '../../parts/ActButton.js'
 import { ActionDialog } from '../../parts/ActionDialog.js'
 import { Field } from '../../parts/Field.js'
+import { Options } from '../../parts/Options.js'
 import { Tabs } from '../../parts/Tabs.js'
 import { toast } from '../../parts/toasts.js'
 import { useShown } from '../../parts/useOpen.js'
@@ -143,11 +144,7 @@ export function PolicyEditor({ apps, stored, onSaved }: EditorProps) {
                 disabled={stored !== undefined}
                 onChange={(event) => set({ appId: event.currentTarget.value || null })}
               >
-                {apps.map(({ id, name }) => (
-                  <option key={id} value={id}>
-                    {name}
-                  </option>
-                ))}
+                <Options of={apps.map(({ id, name }) => [id, name])} />
                 <option value="">All apps of the account</option>
               </select>
             </Field>

@@ -3,6 +3,7 @@ import { curl } from '../../api/curl.js'
 import type { InstanceSettings } from '../../api/shapes.js'
 import { ActionDialog } from '../../parts/ActionDialog.js'
 import { Field } from '../../parts/Field.js'
+import { Options } from '../../parts/Options.js'
 import { toast } from '../../parts/toasts.js'
 import { useOpen } from '../../parts/useOpen.js'
 
@@ -42,11 +43,7 @@ export function LogLevel({ level: { now, configured }, onChanged }: LogLevelProp
         >
           <Field label="Level">
             <select name="level">
-              {levels.map(([level, text]) => (
-                <option key={level} value={level} selected={level === now}>
-                  {text}
-                </option>
-              ))}
+              <Options of={levels} first={now} />
             </select>
           </Field>
           <p class="muted">

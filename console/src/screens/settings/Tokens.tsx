@@ -10,6 +10,7 @@ import { Empty } from '../../parts/Empty.js'
 import { Field } from '../../parts/Field.js'
 import { momentOf } from '../../parts/format.js'
 import { OnceDialog } from '../../parts/OnceDialog.js'
+import { Options } from '../../parts/Options.js'
 import type { Column } from '../../parts/Table.js'
 import { toast } from '../../parts/toasts.js'
 import { useOpen, useShown } from '../../parts/useOpen.js'
@@ -110,11 +111,7 @@ export function Tokens() {
           <RoleField value="viewer" />
           <Field label="Ends">
             <select name="days">
-              {ends.map(([days, text]) => (
-                <option key={days} value={days}>
-                  {text}
-                </option>
-              ))}
+              <Options of={ends} />
             </select>
           </Field>
         </ActionDialog>

@@ -9,6 +9,7 @@ import { ndjsonOf } from '../../parts/csv.js'
 import { Empty } from '../../parts/Empty.js'
 import { grouped, momentOf, usdText } from '../../parts/format.js'
 import { Loaded } from '../../parts/Loaded.js'
+import { Options } from '../../parts/Options.js'
 import { saveCsv, saveText } from '../../parts/saveFile.js'
 import { type Column, Table } from '../../parts/Table.js'
 import { Tabs } from '../../parts/Tabs.js'
@@ -71,11 +72,7 @@ function Month() {
             go(hrefOf('spending', searchWith({ month: event.currentTarget.value })))
           }
         >
-          {months.map((each) => (
-            <option key={each} value={each}>
-              {each}
-            </option>
-          ))}
+          <Options of={months.map((each) => [each, each])} />
         </select>
         <button
           type="button"

@@ -7,6 +7,7 @@ import { ActButton } from '../../parts/ActButton.js'
 import { ActionDialog } from '../../parts/ActionDialog.js'
 import { Field } from '../../parts/Field.js'
 import { momentOf } from '../../parts/format.js'
+import { Options } from '../../parts/Options.js'
 import { type Column, Table } from '../../parts/Table.js'
 import { useOpen } from '../../parts/useOpen.js'
 import { go, hrefOf } from '../../router.js'
@@ -66,11 +67,7 @@ export function Statements({ month }: { readonly month: string }) {
         >
           <Field label="App">
             <select name="app">
-              {apps.map(({ id, name }) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
+              <Options of={apps.map(({ id, name }) => [id, name])} />
             </select>
           </Field>
         </ActionDialog>

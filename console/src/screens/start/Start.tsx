@@ -11,6 +11,7 @@ import { Code } from '../../parts/Code.js'
 import { Empty } from '../../parts/Empty.js'
 import { shortOf } from '../../parts/format.js'
 import { CopyButton } from '../../parts/Hex.js'
+import { Options } from '../../parts/Options.js'
 import { Skeleton } from '../../parts/Skeleton.js'
 import { State, stateOf } from '../../parts/State.js'
 import { TroubleBanner } from '../../parts/TroubleBanner.js'
@@ -60,11 +61,7 @@ export function Start() {
                 chosen.value = Number(event.currentTarget.value)
               }}
             >
-              {chains.data.items.map((each) => (
-                <option key={each.chainId} value={each.chainId}>
-                  {each.name}
-                </option>
-              ))}
+              <Options of={chains.data.items.map((each) => [each.chainId, each.name])} />
             </select>
           )}
         </div>
