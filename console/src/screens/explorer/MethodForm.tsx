@@ -10,7 +10,6 @@ import { Code } from '../../parts/Code.js'
 import { Field } from '../../parts/Field.js'
 import { Json } from '../../parts/Json.js'
 import { Options } from '../../parts/Options.js'
-import { toast } from '../../parts/toasts.js'
 import { useOpen } from '../../parts/useOpen.js'
 import { endpointsOf } from '../start/snippets.js'
 import type { RpcMethod } from './documents.js'
@@ -194,14 +193,10 @@ function KeyChoice({ app, hasKey }: KeyChoiceProps) {
       </span>
     )
   const make = async (): Promise<void> => {
-    try {
-      const endsAt = Date.now() + 3_600_000
-      const body = { name: 'console explorer', expiresAt: new Date(endsAt).toISOString() }
-      const made = await call<{ apiKey: string }>('POST', `/apps/${app?.id}/keys`, { body })
-      madeKey.value = { key: made.apiKey, endsAt }
-    } catch (error) {
-      toast((error as Error).message)
-    }
+    const endsAt = Date.now() + 3_600_000
+    const body = { name: 'console explorer', expiresAt: new Date(endsAt).toISOString() }
+    const made = await call<{ apiKey: string }>('POST', `/apps/${app?.id}/keys`, { body })
+    madeKey.value = { key: made.apiKey, endsAt }
   }
   if (app === undefined) return <span class="muted">Requests need a key, and keys an app.</span>
   return (

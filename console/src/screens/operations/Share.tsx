@@ -49,12 +49,7 @@ export function Share({ chainId, hash }: ShareProps) {
           <span>
             Made {momentOf(createdAt)}, ends {momentOf(expiresAt)}
           </span>
-          <ActButton
-            needs="admin"
-            onClick={() => {
-              withdraw(id).catch((error: Error) => toast(error.message))
-            }}
-          >
+          <ActButton needs="admin" onClick={() => withdraw(id)}>
             Withdraw
           </ActButton>
         </div>

@@ -124,14 +124,10 @@ function NewKey({ app, made }: NewKeyProps) {
     )
   const live = keys.data?.items.filter(({ revokedAt }) => revokedAt === null) ?? []
   const make = async (): Promise<void> => {
-    try {
-      const body = { name: 'console' }
-      const shown = await call<{ apiKey: string }>('POST', `/apps/${app.id}/keys`, { body })
-      made.value = shown.apiKey
-      toast('Created a key. It is shown until you leave this page.')
-    } catch (error) {
-      toast((error as Error).message)
-    }
+    const body = { name: 'console' }
+    const shown = await call<{ apiKey: string }>('POST', `/apps/${app.id}/keys`, { body })
+    made.value = shown.apiKey
+    toast('Created a key. It is shown until you leave this page.')
   }
   return (
     <div class="row">

@@ -18,7 +18,7 @@ import { Rows } from '../../parts/Rows.js'
 import { Absent, Split } from '../../parts/Split.js'
 import type { Column } from '../../parts/Table.js'
 import { go, hrefOf, place } from '../../router.js'
-import { byUrgency, Free, Lasts, versionOf } from './Level.js'
+import { byUrgency, Free, kindOf, Lasts, versionOf } from './Level.js'
 import { NewTank } from './NewTank.js'
 import { TankPanel } from './TankPanel.js'
 import './tanks.css'
@@ -150,9 +150,4 @@ function columnsOf(version: (tank: Tank) => string): readonly Column<Tank>[] {
       cell: ({ address }) => <Hex value={address} what="the tank" />,
     },
   ]
-}
-
-/** What a tank does, in a word. */
-export function kindOf({ kind }: Pick<Tank, 'kind'>): string {
-  return kind === 'gas' ? 'gives gas' : 'takes tokens'
 }

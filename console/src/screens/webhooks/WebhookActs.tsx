@@ -4,7 +4,6 @@ import { curl } from '../../api/curl.js'
 import { ActButton } from '../../parts/ActButton.js'
 import { ActionDialog } from '../../parts/ActionDialog.js'
 import { momentOf } from '../../parts/format.js'
-import { toast } from '../../parts/toasts.js'
 import { useShown } from '../../parts/useOpen.js'
 import { go } from '../../router.js'
 import type { PanelActs } from './WebhookList.js'
@@ -48,12 +47,7 @@ export function WebhookActs({ path, settings, deletion, ...of }: WebhookActsProp
     <>
       <div class="actions">
         {of.children}
-        <ActButton
-          needs="developer"
-          onClick={() =>
-            void change({ active: !of.active }).catch((error: Error) => toast(error.message))
-          }
-        >
+        <ActButton needs="developer" onClick={() => change({ active: !of.active })}>
           {of.turn}
         </ActButton>
         {opens.map(([name, text]) => (
