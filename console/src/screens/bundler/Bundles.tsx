@@ -1,6 +1,5 @@
 import { useChanges } from '../../api/changes.js'
 import { curl } from '../../api/curl.js'
-import { explorerUrl } from '../../api/names.js'
 import { useQuery } from '../../api/query.js'
 import type { Bundle, BundleDetail } from '../../api/shapes.js'
 import { Age } from '../../parts/Age.js'
@@ -137,7 +136,8 @@ function BundlePanel({ chainId, id }: { readonly chainId: number; readonly id: s
                       <Hex
                         value={each.hash}
                         what="the transaction hash"
-                        href={explorerUrl(chainId, 'tx', each.hash)}
+                        chainId={chainId}
+                        kind="tx"
                       />
                       <div class="muted">
                         at most {(Number(each.maxFeePerGas) / 1e9).toPrecision(3)} gwei, tip{' '}

@@ -1,6 +1,6 @@
 import { call } from '../../api/call.js'
 import { curl } from '../../api/curl.js'
-import { chainName, coinOf, coinWord, explorerUrl } from '../../api/names.js'
+import { chainName, coinOf, coinWord } from '../../api/names.js'
 import { useQuery } from '../../api/query.js'
 import type { Fund, Page, Tank } from '../../api/shapes.js'
 import { ActButton } from '../../parts/ActButton.js'
@@ -107,11 +107,7 @@ export function TankPanel({ tank, appName, version, onChanged, onClose }: TankPa
             {chainName(tank.chainId)}, {version}
           </Fact>
           <Fact name="Address">
-            <Hex
-              value={tank.address}
-              what="the address of the tank"
-              href={explorerUrl(tank.chainId, 'address', tank.address)}
-            />
+            <Hex value={tank.address} what="the address of the tank" chainId={tank.chainId} />
           </Fact>
           <Fact name="Owner, who can withdraw">
             <Hex value={tank.owner} what="the owner" />
