@@ -12,7 +12,6 @@ export type ListedApp = ItemOf<AnswerOf<'GET /apps'>>
 export type Key = ItemOf<AnswerOf<'GET /apps/{appId}/keys'>>
 export type KeyUsage = AnswerOf<'GET /apps/{appId}/keys/{keyId}/usage'>
 export type Chain = ItemOf<AnswerOf<'GET /chains'>>
-export type Overview = AnswerOf<'GET /overview'>
 export type Operation = ItemOf<AnswerOf<'GET /operations'>>
 export type OperationDetail = AnswerOf<'GET /operations/{chainId}/{userOpHash}'>
 export type Advice = AnswerOf<'GET /operations/{chainId}/{userOpHash}/advice'>

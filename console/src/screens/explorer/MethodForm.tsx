@@ -10,6 +10,8 @@ import { Code } from '../../parts/Code.js'
 import { Field } from '../../parts/Field.js'
 import { Json } from '../../parts/Json.js'
 import { Options } from '../../parts/Options.js'
+import { Mistake } from '../../parts/Mistake.js'
+import { useAct } from '../../parts/useAct.js'
 import { useOpen } from '../../parts/useOpen.js'
 import { endpointsOf } from '../start/snippets.js'
 import type { RpcMethod } from './documents.js'
@@ -36,14 +38,13 @@ export function MethodForm({ method, app, chainIds }: MethodFormProps) {
   const params = useSignal(JSON.stringify(example?.params.map(({ value }) => value) ?? [], null, 2))
   const chainId = useSignal(chainIds[0])
   const answer = useSignal<Answer | undefined>(undefined)
-  const trouble = useSignal<string | undefined>(undefined)
+  const { trouble, run } = useAct()
   const asking = useOpen()
   const apiKey = explorerKey.value ?? credentials.value?.apiKey
   const url = endpointsOf(serviceUrl, chainId.value ?? 0, apiKey ?? 'YOUR_API_KEY').standardUrl
   const body = () => ({ jsonrpc: '2.0', id: 1, method: method.name, params: read(params.value) })
-  const send = async (): Promise<void> => {
-    trouble.value = undefined
-    try {
+  const send = () =>
+    run(async () => {
       const text = JSON.stringify(body())
       const begun = performance.now()
       const headers = { 'content-type': 'application/json' }
@@ -53,10 +54,7 @@ export function MethodForm({ method, app, chainIds }: MethodFormProps) {
         body: await response.json(),
         milliseconds: performance.now() - begun,
       }
-    } catch (error) {
-      trouble.value = (error as Error).message
-    }
-  }
+    })
   const ask = () => {
     if (spending.includes(method.name)) asking.open()
     else void send()
@@ -111,11 +109,7 @@ export function MethodForm({ method, app, chainIds }: MethodFormProps) {
           </button>
           <span class="muted">Ctrl Enter sends too.</span>
         </div>
-        {trouble.value !== undefined && (
-          <p class="trouble" role="alert">
-            {trouble.value}
-          </p>
-        )}
+        <Mistake text={trouble} />
       </section>
       {answer.value !== undefined && (
         <section class="card form-more" aria-label="Answer" aria-live="polite">
