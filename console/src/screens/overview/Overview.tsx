@@ -78,7 +78,7 @@ export function Overview() {
   )
   const isChosen = search.has('from')
   return (
-    <div class="overview">
+    <div class="screen">
       <div class="row">
         <h1>Overview</h1>
         <span class="grow" />

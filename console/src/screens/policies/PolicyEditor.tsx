@@ -89,7 +89,7 @@ export function PolicyEditor({ apps, stored, onSaved }: EditorProps) {
         ]
   const body = { ...draft.value, terms }
   return (
-    <div class="policy">
+    <div class="screen">
       <div class="row">
         <nav class="crumbs" aria-label="Where you are">
           <a href={hrefOf('policies')}>Policies</a> <span aria-hidden="true">/</span>

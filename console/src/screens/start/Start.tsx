@@ -48,7 +48,7 @@ export function Start() {
   const apiKey = made.value ?? credentials.value?.apiKey
   const endpoints = endpointsOf(serviceUrl, chainId, apiKey ?? YOUR_KEY)
   return (
-    <div class="start">
+    <div class="screen start">
       <h1>Get started</h1>
       <section class="card">
         <div class="row">
