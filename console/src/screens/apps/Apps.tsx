@@ -8,14 +8,12 @@ import { useKeys } from '../../keys.js'
 import { ActButton } from '../../parts/ActButton.js'
 import { ActionDialog } from '../../parts/ActionDialog.js'
 import { Age } from '../../parts/Age.js'
-import { AsCodeButton } from '../../parts/AsCodeButton.js'
-import { CsvButton } from '../../parts/CsvButton.js'
 import { Empty } from '../../parts/Empty.js'
 import { Field } from '../../parts/Field.js'
 import { grouped, usdText } from '../../parts/format.js'
-import { Loaded } from '../../parts/Loaded.js'
+import { ListActs } from '../../parts/ListActs.js'
+import { LoadedRows } from '../../parts/LoadedRows.js'
 import { NoAccount } from '../../parts/NoAccount.js'
-import { Rows } from '../../parts/Rows.js'
 import type { Column } from '../../parts/Table.js'
 import { go, hrefOf, place } from '../../router.js'
 import { monthsUntil, spanOfMonth } from '../spending/spending.js'
@@ -93,39 +91,29 @@ function AppList() {
       <div class="row">
         <h1>Apps and keys</h1>
         <span class="grow" />
-        <CsvButton path="/apps" name="apps" />
-        <AsCodeButton
-          title="Apps as code"
-          codes={[
-            ['curl', curl('/apps')],
-            ['command', 'purser app list'],
-          ]}
-        />
+        <ListActs path="/apps" title="Apps as code" command="purser app list" />
         <ActButton needs="admin" look="primary" onClick={making.open}>
           New app
         </ActButton>
       </div>
       <section class="card flush" aria-label="Apps">
-        <Loaded query={apps} lines={4}>
-          {({ items }) =>
-            items.length === 0 ? (
-              <Empty title="No app yet">
-                <p>
-                  An app is what your users see: a dApp, a game, a shop. It has keys, policies and
-                  tanks of its own.
-                </p>
-              </Empty>
-            ) : (
-              <Rows
-                label="Apps"
-                columns={columnsOf(spend.data?.items, tanks.data?.items)}
-                rows={items.filter(({ revokedAt }) => revokedAt === null)}
-                keyOf={({ id }) => id}
-                hrefOf={(app) => hrefOf(pathOf(app))}
-              />
-            )
+        <LoadedRows
+          query={apps}
+          lines={4}
+          label="Apps"
+          columns={columnsOf(spend.data?.items, tanks.data?.items)}
+          shown={(all) => all.filter(({ revokedAt }) => revokedAt === null)}
+          keyOf={({ id }) => id}
+          hrefOf={(app) => hrefOf(pathOf(app))}
+          empty={
+            <Empty title="No app yet">
+              <p>
+                An app is what your users see: a dApp, a game, a shop. It has keys, policies and
+                tanks of its own.
+              </p>
+            </Empty>
           }
-        </Loaded>
+        />
       </section>
       <Ended apps={apps.data?.items.filter(({ revokedAt }) => revokedAt !== null) ?? []} />
       {making.isOpen && (

@@ -5,12 +5,10 @@ import type { App, Key, Page } from '../../api/shapes.js'
 import { ActButton } from '../../parts/ActButton.js'
 import { ActionDialog } from '../../parts/ActionDialog.js'
 import { Age } from '../../parts/Age.js'
-import { AsCodeButton } from '../../parts/AsCodeButton.js'
-import { CsvButton } from '../../parts/CsvButton.js'
 import { now } from '../../parts/clock.js'
 import { Empty } from '../../parts/Empty.js'
-import { Loaded } from '../../parts/Loaded.js'
-import { Rows } from '../../parts/Rows.js'
+import { ListActs } from '../../parts/ListActs.js'
+import { LoadedRows } from '../../parts/LoadedRows.js'
 import type { Column } from '../../parts/Table.js'
 import { useOpen, useShown } from '../../parts/useOpen.js'
 import { go, hrefOf } from '../../router.js'
@@ -65,37 +63,26 @@ export function Keys({ app, openId }: KeysProps) {
       <section class="card flush side-list" aria-label="Keys">
         <div class="card-head">
           <h2>Keys</h2>
-          <CsvButton path={path} name="keys" />
-          <AsCodeButton
-            title="Keys as code"
-            codes={[
-              ['curl', curl(`/apps/${app.id}/keys`)],
-              ['command', `purser key list --app ${app.id}`],
-            ]}
-          />
+          <ListActs path={path} title="Keys as code" command={`purser key list --app ${app.id}`} />
           <ActButton needs="developer" look="primary" onClick={making.open}>
             New key
           </ActButton>
         </div>
-        <Loaded query={query} lines={3}>
-          {({ items }) =>
-            items.length === 0 ? (
-              <Empty title="No key yet">
-                <p>A dApp uses a key in its URL. Without one nothing can be sent.</p>
-              </Empty>
-            ) : (
-              <Rows
-                label="Keys"
-                columns={columnsOf(items)}
-                rows={items}
-                keyOf={({ id }) => id}
-                hrefOf={hrefFor}
-                openKey={openId}
-                isOver={(key) => keyStateOf(key, items, now.value).kind === 'ended'}
-              />
-            )
+        <LoadedRows
+          query={query}
+          lines={3}
+          label="Keys"
+          columns={columnsOf(keys)}
+          keyOf={({ id }) => id}
+          hrefOf={hrefFor}
+          openKey={openId}
+          isOver={(key) => keyStateOf(key, keys, now.value).kind === 'ended'}
+          empty={
+            <Empty title="No key yet">
+              <p>A dApp uses a key in its URL. Without one nothing can be sent.</p>
+            </Empty>
           }
-        </Loaded>
+        />
       </section>
       {open !== undefined && (
         <aside class="panel" aria-label="Key">

@@ -116,7 +116,7 @@ export function Audit() {
           >
             Export as NDJSON
           </button>
-          <CsvButton path="/audit" query={query} isPaged name="audit" />
+          <CsvButton path="/audit" query={query} isPaged />
           <AsCodeButton
             title="Audit as code"
             codes={[

@@ -57,7 +57,7 @@ export function Bundles({ chainId, openId }: BundlesProps) {
       <section class="card flush side-list" aria-label="Bundles">
         <div class="card-head">
           <h2>Bundles</h2>
-          <CsvButton path={`/chains/${chainId}/bundles`} isPaged name="bundles" />
+          <CsvButton path={`/chains/${chainId}/bundles`} isPaged />
           <AsCodeButton title="Bundles" codes={[['curl', curl(`/chains/${chainId}/bundles`)]]} />
         </div>
         <Paged

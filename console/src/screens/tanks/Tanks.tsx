@@ -1,6 +1,5 @@
 import { accountId } from '../../api/call.js'
 import { useChanges } from '../../api/changes.js'
-import { curl } from '../../api/curl.js'
 import { appName, chainName } from '../../api/names.js'
 import { useQuery } from '../../api/query.js'
 import { mayAct } from '../../api/role.js'
@@ -8,13 +7,11 @@ import type { App, Chain, Page, Tank } from '../../api/shapes.js'
 import { useKeys } from '../../keys.js'
 import { ActButton } from '../../parts/ActButton.js'
 import { Amount } from '../../parts/Amount.js'
-import { AsCodeButton } from '../../parts/AsCodeButton.js'
-import { CsvButton } from '../../parts/CsvButton.js'
 import { Empty } from '../../parts/Empty.js'
 import { Hex } from '../../parts/Hex.js'
-import { Loaded } from '../../parts/Loaded.js'
+import { ListActs } from '../../parts/ListActs.js'
+import { LoadedRows } from '../../parts/LoadedRows.js'
 import { NoAccount } from '../../parts/NoAccount.js'
-import { Rows } from '../../parts/Rows.js'
 import { Absent, Split } from '../../parts/Split.js'
 import type { Column } from '../../parts/Table.js'
 import { go, hrefOf, place } from '../../router.js'
@@ -59,16 +56,10 @@ export function Tanks() {
       <div class="row">
         <h1>Tanks</h1>
         <span class="grow" />
-        <CsvButton path="/tanks" name="tanks" />
-        <AsCodeButton
+        <ListActs
+          path="/tanks"
           title="Tanks as code"
-          codes={[
-            ['curl', curl('/tanks')],
-            [
-              'Command',
-              `purser tank show --app ${apps.data?.items[0]?.id ?? 'APP'} --chain ${chains.data?.items[0]?.chainId ?? 'CHAIN'}`,
-            ],
-          ]}
+          command={`purser tank show --app ${apps.data?.items[0]?.id ?? 'APP'} --chain ${chains.data?.items[0]?.chainId ?? 'CHAIN'}`}
         />
         <ActButton needs="admin" look="primary" onClick={make}>
           New tank
@@ -79,22 +70,17 @@ export function Tanks() {
         operations; only its owner can take it out.
       </p>
       <div class="list">
-        <Loaded query={tanks} lines={5}>
-          {({ items }) =>
-            items.length === 0 ? (
-              <NoTank onMake={make} />
-            ) : (
-              <Rows
-                label="Tanks"
-                columns={columnsOf(version)}
-                rows={[...items].sort(byUrgency)}
-                openKey={tankId}
-                keyOf={({ id }) => id}
-                hrefOf={({ appId: of, id }) => hrefOf(`tanks/${of}/${id}`)}
-              />
-            )
-          }
-        </Loaded>
+        <LoadedRows
+          query={tanks}
+          lines={5}
+          label="Tanks"
+          columns={columnsOf(version)}
+          shown={(all) => [...all].sort(byUrgency)}
+          openKey={tankId}
+          keyOf={({ id }) => id}
+          hrefOf={({ appId: of, id }) => hrefOf(`tanks/${of}/${id}`)}
+          empty={<NoTank onMake={make} />}
+        />
       </div>
       {isMaking && live !== undefined && chains.data !== undefined && (
         <NewTank

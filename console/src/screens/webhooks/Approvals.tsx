@@ -41,7 +41,7 @@ export function Approvals({ app, openId, head }: ListProps) {
       path={path}
       query={webhooks}
       label="Approval webhooks"
-      commands={[['command', `purser webhook list --app ${app.id}`]]}
+      command={`purser webhook list --app ${app.id}`}
       columns={columns}
       openId={openId}
       head={head}

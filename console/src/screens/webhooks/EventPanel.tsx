@@ -87,7 +87,7 @@ export function EventPanel({ app, subscription, ...acts }: EventPanelProps) {
       <section>
         <div class="card-head">
           <h3>Deliveries</h3>
-          <CsvButton path={`${path}/deliveries`} name="deliveries" isPaged />
+          <CsvButton path={`${path}/deliveries`} isPaged />
         </div>
         <Loaded query={deliveries} lines={4}>
           {({ items }) =>

@@ -35,7 +35,7 @@ export function Events({ app, openId, head }: ListProps) {
       path={path}
       query={subscriptions}
       label="Subscriptions"
-      commands={[['command', `purser subscription list --app ${app.id}`]]}
+      command={`purser subscription list --app ${app.id}`}
       columns={columns}
       openId={openId}
       head={head}

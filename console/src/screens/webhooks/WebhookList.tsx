@@ -1,16 +1,12 @@
 import type { ComponentChildren } from 'preact'
 import { call } from '../../api/call.js'
-import { curl } from '../../api/curl.js'
 import type { Query } from '../../api/query.js'
 import type { App, Page } from '../../api/shapes.js'
 import { ActButton } from '../../parts/ActButton.js'
 import { ActionDialog } from '../../parts/ActionDialog.js'
-import type { Codes } from '../../parts/AsCode.js'
-import { AsCodeButton } from '../../parts/AsCodeButton.js'
-import { CsvButton } from '../../parts/CsvButton.js'
-import { Loaded } from '../../parts/Loaded.js'
+import { ListActs } from '../../parts/ListActs.js'
+import { LoadedRows } from '../../parts/LoadedRows.js'
 import { OnceDialog } from '../../parts/OnceDialog.js'
-import { Rows } from '../../parts/Rows.js'
 import { Absent, Split } from '../../parts/Split.js'
 import type { Column } from '../../parts/Table.js'
 import { useOpen, useShown } from '../../parts/useOpen.js'
@@ -44,8 +40,8 @@ type WebhookListProps<Row> = {
   readonly path: string
   readonly query: Query<Page<Row>>
   readonly label: string
-  /** The list by commands. */
-  readonly commands: Codes
+  /** The list by the command line. */
+  readonly command: string
   readonly columns: readonly Column<Row>[]
   readonly openId: string | undefined
   readonly head: ComponentChildren
@@ -81,34 +77,24 @@ export function WebhookList<Row extends { readonly active: boolean }>({
       <div class="row">
         <h1>Webhooks</h1>
         <span class="grow" />
-        <CsvButton path={of.path} name={of.path.slice(of.path.lastIndexOf('/') + 1)} />
-        <AsCodeButton
-          title={`${of.label} as code`}
-          codes={[['curl', curl(of.path)], ...of.commands]}
-        />
+        <ListActs path={of.path} title={`${of.label} as code`} command={of.command} />
         <ActButton needs="developer" look="primary" onClick={adding.open}>
           {making.button}
         </ActButton>
       </div>
       {of.head}
       <div class="list">
-        <Loaded query={query} lines={4}>
-          {({ items }) =>
-            items.length === 0 ? (
-              of.empty
-            ) : (
-              <Rows
-                label={of.label}
-                columns={of.columns}
-                rows={items}
-                openKey={openId}
-                keyOf={of.keyOf}
-                hrefOf={of.hrefOf}
-                isOver={({ active }) => !active}
-              />
-            )
-          }
-        </Loaded>
+        <LoadedRows
+          query={query}
+          lines={4}
+          label={of.label}
+          columns={of.columns}
+          openKey={openId}
+          keyOf={of.keyOf}
+          hrefOf={of.hrefOf}
+          isOver={({ active }) => !active}
+          empty={of.empty}
+        />
       </div>
       {adding.isOpen && (
         <ActionDialog
