@@ -1,7 +1,7 @@
 import { call } from '../../api/call.js'
 import { curl } from '../../api/curl.js'
 import { useQuery } from '../../api/query.js'
-import type { App, Key, Page } from '../../api/shapes.js'
+import type { App, Key, Page, ShownKey } from '../../api/shapes.js'
 import { ActButton } from '../../parts/ActButton.js'
 import { ActionDialog } from '../../parts/ActionDialog.js'
 import { Age } from '../../parts/Age.js'
@@ -16,7 +16,7 @@ import { KeyForm, keyOfForm } from './KeyForm.js'
 import { KeyPanel } from './KeyPanel.js'
 import { KeyTag } from './KeyTag.js'
 import { keyStateOf } from './keyState.js'
-import { NewKey, type ShownKey } from './NewKey.js'
+import { NewKey } from './NewKey.js'
 
 function columnsOf(keys: readonly Key[]): readonly Column<Key>[] {
   return [
