@@ -4,7 +4,8 @@ import { credentials } from '../../api/session.js'
 import type { App, Chain, Page } from '../../api/shapes.js'
 import { serviceUrl } from '../../api/site.js'
 import { ActButton } from '../../parts/ActButton.js'
-import { CopyButton, Hex } from '../../parts/Hex.js'
+import { Copyable } from '../../parts/Copyable.js'
+import { Hex } from '../../parts/Hex.js'
 import { Loaded } from '../../parts/Loaded.js'
 import { useOpen } from '../../parts/useOpen.js'
 import { hrefOf } from '../../router.js'
@@ -111,13 +112,7 @@ function Urls() {
                         ['Paymaster (Biconomy)', paymasterUrl],
                       ] as const
                     ).map(([name, url]) => (
-                      <div key={name}>
-                        <dt>{name}</dt>
-                        <dd>
-                          <code>{url}</code>
-                          <CopyButton text={url} what={`the URL: ${name}`} />
-                        </dd>
-                      </div>
+                      <Copyable key={name} name={name} value={url} what={`the URL: ${name}`} />
                     ))}
                   </dl>
                 </div>

@@ -8,9 +8,9 @@ import { serviceUrl } from '../../api/site.js'
 import { ActButton } from '../../parts/ActButton.js'
 import { Age } from '../../parts/Age.js'
 import { Code } from '../../parts/Code.js'
+import { Copyable } from '../../parts/Copyable.js'
 import { Empty } from '../../parts/Empty.js'
 import { shortOf } from '../../parts/format.js'
-import { CopyButton } from '../../parts/Hex.js'
 import { Options } from '../../parts/Options.js'
 import { Skeleton } from '../../parts/Skeleton.js'
 import { State, stateOf } from '../../parts/State.js'
@@ -66,11 +66,11 @@ export function Start() {
           )}
         </div>
         <dl class="endpoints">
-          <Endpoint name="Bundler URL" value={endpoints.bundlerUrl} />
-          <Endpoint name="Paymaster URL" value={endpoints.paymasterUrl} />
-          <Endpoint name="Standard URL (for viem)" value={endpoints.standardUrl} />
-          <Endpoint name="apiKey" value={apiKey} otherwise={YOUR_KEY} />
-          <Endpoint
+          <Copyable name="Bundler URL" value={endpoints.bundlerUrl} />
+          <Copyable name="Paymaster URL" value={endpoints.paymasterUrl} />
+          <Copyable name="Standard URL (for viem)" value={endpoints.standardUrl} />
+          <Copyable name="apiKey" value={apiKey} otherwise={YOUR_KEY} />
+          <Copyable
             name="authToken (webhook API)"
             value={credentials.value?.authToken}
             otherwise={YOUR_TOKEN}
@@ -80,30 +80,6 @@ export function Start() {
       </section>
       <Snippets endpoints={endpoints} />
       <FirstOperation apps={app === undefined ? [] : [app.id]} />
-    </div>
-  )
-}
-
-type EndpointProps = {
-  readonly name: string
-  readonly value: string | undefined
-  readonly otherwise?: string
-}
-
-function Endpoint({ name, value, otherwise }: EndpointProps) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>
-        {value === undefined ? (
-          <span class="muted">{otherwise}</span>
-        ) : (
-          <>
-            <code>{value}</code>
-            <CopyButton text={value} what={`the ${name}`} />
-          </>
-        )}
-      </dd>
     </div>
   )
 }
