@@ -72,7 +72,7 @@ export function usdOf(wei: bigint, chainId: number): number | undefined {
 /** Where the explorer of a chain shows something; undefined = no explorer is known. */
 export function explorerUrl(
   chainId: number,
-  kind: 'tx' | 'address' | 'block',
+  kind: 'tx' | 'address',
   what: string,
 ): string | undefined {
   const base = chains.value.get(chainId)?.explorerUrl ?? undefined

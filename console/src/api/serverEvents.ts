@@ -1,26 +1,22 @@
-/** One server-sent event; `retry` is the wait in milliseconds that the service asks for. */
-export type ServerEvent = {
+/** One server-sent event, without its data, which nobody reads; `retry` is the wait in milliseconds that the service asks for. */
+type ServerEvent = {
   readonly event: string
-  readonly data: string
   readonly id: string | undefined
   readonly retry: number | undefined
 }
 
 /** The event of one block of lines; undefined for a comment. */
-export function parseEvent(block: string): ServerEvent | undefined {
+function parseEvent(block: string): ServerEvent | undefined {
   const fields = new Map<string, string>()
   for (const line of block.split('\n')) {
     const at = line.indexOf(':')
     if (at <= 0) continue
-    const name = line.slice(0, at)
-    const value = line.slice(at + 1).replace(/^ /, '')
-    fields.set(name, fields.has(name) ? `${fields.get(name)}\n${value}` : value)
+    fields.set(line.slice(0, at), line.slice(at + 1).replace(/^ /, ''))
   }
   if (fields.size === 0) return undefined
   const retry = Number(fields.get('retry') ?? Number.NaN)
   return {
     event: fields.get('event') ?? 'message',
-    data: fields.get('data') ?? '',
     id: fields.get('id'),
     retry: Number.isFinite(retry) ? retry : undefined,
   }

@@ -1,14 +1,13 @@
 import { signal } from '@preact/signals'
 import { accountId, call, onSessionEnded, Trouble } from './call.js'
 import { forgetAnswers } from './query.js'
-import type { Account, Page, SessionAnswer } from './shapes.js'
+import type { Account, Credentials, Page, SessionAnswer } from './shapes.js'
 
 /** The user who is signed in; null = nobody; undefined = not known yet. */
 export const session = signal<SessionAnswer | null | undefined>(undefined)
 
-/** The key and the token of a development setup, in this tab, until it closes or the user signs out. */
-export type Credentials = { readonly apiKey: string; readonly authToken: string }
 const SHOWN = 'purser.credentials'
+/** The key and the token of a development setup, in this tab, until it closes or the user signs out. */
 export const credentials = signal<Credentials | undefined>(readCredentials())
 
 const ACCOUNT = 'purser.account'

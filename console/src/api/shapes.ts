@@ -7,12 +7,15 @@ type ItemOf<Page extends { readonly items: readonly unknown[] }> = Page['items']
 export type Page<Item> = { readonly items: readonly Item[]; readonly next?: string | undefined }
 
 export type SessionAnswer = AnswerOf<'GET /session'>
+export type Credentials = AnswerOf<'POST /session/link'>['credentials']
+export type Hit = ItemOf<AnswerOf<'GET /search'>>
 export type App = AnswerOf<'GET /apps/{appId}'>
 export type ListedApp = ItemOf<AnswerOf<'GET /apps'>>
 export type Key = ItemOf<AnswerOf<'GET /apps/{appId}/keys'>>
+/** A key as it is answered when it is made. */
+export type ShownKey = AnswerOf<'POST /apps/{appId}/keys'>
 export type KeyUsage = AnswerOf<'GET /apps/{appId}/keys/{keyId}/usage'>
 export type Chain = ItemOf<AnswerOf<'GET /chains'>>
-export type Overview = AnswerOf<'GET /overview'>
 export type Operation = ItemOf<AnswerOf<'GET /operations'>>
 export type OperationDetail = AnswerOf<'GET /operations/{chainId}/{userOpHash}'>
 export type Advice = AnswerOf<'GET /operations/{chainId}/{userOpHash}/advice'>

@@ -1,13 +1,14 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { mayAct, type Role } from '../api/role.js'
+import { toast } from './toasts.js'
 
 type ActButtonProps = {
   /** The role that the act needs in the account. */
   readonly needs: Role
   readonly look?: 'primary' | 'plain' | 'danger'
   readonly children: ComponentChildren
-  /** The act; while a promise of it is open, the button cannot be clicked again. */
+  /** The act; while a promise of it is open, the button cannot be clicked again. What it rejects with is said. */
   onClick(): void | Promise<void>
 }
 
@@ -19,9 +20,11 @@ export function ActButton({ needs, look, children, onClick }: ActButtonProps) {
     const done = onClick()
     if (done === undefined) return
     isBusy.value = true
-    void done.finally(() => {
-      isBusy.value = false
-    })
+    void done
+      .catch((error: Error) => toast(error.message))
+      .finally(() => {
+        isBusy.value = false
+      })
   }
   return (
     <button

@@ -1,7 +1,8 @@
-import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { Code } from './Code.js'
 import { Dialog } from './Dialog.js'
+import { Mistake } from './Mistake.js'
+import { useAct } from './useAct.js'
 
 type ActionDialogProps = {
   readonly title: string
@@ -18,18 +19,10 @@ type ActionDialogProps = {
 
 /** A dialog that asks for what an act needs, or says what it will do, and then does it. */
 export function ActionDialog({ look = 'primary', ...props }: ActionDialogProps) {
-  const isBusy = useSignal(false)
-  const trouble = useSignal<string | undefined>(undefined)
+  const { isBusy, trouble, run } = useAct()
   const submit = async (form: HTMLFormElement): Promise<void> => {
-    isBusy.value = true
-    trouble.value = undefined
-    try {
-      await props.run(new FormData(form))
-      props.onClose()
-    } catch (error) {
-      trouble.value = (error as Error).message
-      isBusy.value = false
-    }
+    await props.run(new FormData(form))
+    props.onClose()
   }
   return (
     <Dialog title={props.title} onClose={props.onClose}>
@@ -37,15 +30,12 @@ export function ActionDialog({ look = 'primary', ...props }: ActionDialogProps) 
         class="form"
         onSubmit={(event) => {
           event.preventDefault()
-          if (!isBusy.value) void submit(event.currentTarget)
+          const form = event.currentTarget
+          void run(() => submit(form))
         }}
       >
         {props.children}
-        {trouble.value !== undefined && (
-          <p class="trouble" role="alert">
-            {trouble.value}
-          </p>
-        )}
+        <Mistake text={trouble} />
         <div class="row form-end">
           <details class="grow">
             <summary>As code</summary>
@@ -53,8 +43,8 @@ export function ActionDialog({ look = 'primary', ...props }: ActionDialogProps) 
               <Code key={name} what={`the ${name}`} text={text} />
             ))}
           </details>
-          <button type="submit" class={look} disabled={isBusy.value}>
-            {isBusy.value ? 'One moment…' : props.act}
+          <button type="submit" class={look} disabled={isBusy}>
+            {isBusy ? 'One moment…' : props.act}
           </button>
         </div>
       </form>

@@ -4,9 +4,10 @@ import { grouped } from './format.js'
 import { type FileFormat, saveList } from './saveFile.js'
 
 type CsvButtonProps = {
-  /** The list of the API, and the name of the file without its ending. */
+  /** The list of the API. */
   readonly path: string
-  readonly name: string
+  /** The name of the file without its ending; absent = that of the list. */
+  readonly name?: string
   readonly query?: Readonly<Record<string, string | undefined>>
   /** Whether the API gives it in pages, of a size that the caller chooses: it may be long. */
   readonly isPaged?: true
@@ -20,7 +21,8 @@ const formats = [
 type Running = { readonly rows: number; readonly abort: AbortController }
 
 /** Saves a list with its filters for a spreadsheet, or a long one for a program; shows how far it is, and stops. */
-export function CsvButton({ path, name, query = {}, isPaged }: CsvButtonProps) {
+export function CsvButton({ path, query = {}, isPaged, ...of }: CsvButtonProps) {
+  const { name = path.slice(path.lastIndexOf('/') + 1) } = of
   const running = useSignal<Running | undefined>(undefined)
   useEffect(() => () => running.peek()?.abort.abort(), [])
   const save = async (format: FileFormat) => {

@@ -1,3 +1,4 @@
+import { explorerUrl } from '../api/names.js'
 import { copy } from './copy.js'
 import { shortOf } from './format.js'
 import { Icon } from './Icon.js'
@@ -7,12 +8,15 @@ type HexProps = {
   readonly what: string
   /** The name of it that people know. */
   readonly name?: string | undefined
-  /** Its page in the explorer of its chain. */
-  readonly href?: string | undefined
+  /** The chain whose explorer has a page of it; absent = none has. */
+  readonly chainId?: number
+  /** What it is there. */
+  readonly kind?: 'address' | 'tx'
 }
 
 /** An address or a hash in short, whole in its title, with a button that copies it. */
-export function Hex({ value, what, name, href }: HexProps) {
+export function Hex({ value, what, name, chainId, kind = 'address' }: HexProps) {
+  const href = chainId === undefined ? undefined : explorerUrl(chainId, kind, value)
   const shown = name === undefined ? <code title={value}>{shortOf(value)}</code> : name
   return (
     <span class="hex" title={value}>

@@ -1,4 +1,4 @@
-import { CopyButton } from './Hex.js'
+import { Copyable } from './Copyable.js'
 import { useModal } from './useModal.js'
 
 type OnceDialogProps = {
@@ -28,13 +28,7 @@ export function OnceDialog({ title, text, values, onClose }: OnceDialogProps) {
         <p>{text}</p>
         <dl class="endpoints">
           {values.map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>
-                <code>{value}</code>
-                <CopyButton text={value} what={`the ${name}`} />
-              </dd>
-            </div>
+            <Copyable key={name} name={name} value={value} />
           ))}
         </dl>
         <form method="dialog" class="row form-end">

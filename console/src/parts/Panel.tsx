@@ -1,10 +1,10 @@
-import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { useKeys } from '../keys.js'
 import { AsCode, type Codes } from './AsCode.js'
 import { copy } from './copy.js'
 import { Icon } from './Icon.js'
+import { useOpen } from './useOpen.js'
 
 type PanelProps = {
   readonly title: ComponentChildren
@@ -16,7 +16,7 @@ type PanelProps = {
 
 /** The panel of the open row of a list. Esc closes it. */
 export function Panel({ title, name, codes, children, onClose }: PanelProps) {
-  const isCodeOpen = useSignal(false)
+  const code = useOpen()
   const heading = useRef<HTMLHeadingElement>(null)
   useKeys('What is open', {
     Escape: ['close it', onClose],
@@ -49,9 +49,7 @@ export function Panel({ title, name, codes, children, onClose }: PanelProps) {
           class="plain"
           title="As code"
           aria-label="As code"
-          onClick={() => {
-            isCodeOpen.value = true
-          }}
+          onClick={code.open}
         >
           <Icon name="code" />
         </button>
@@ -66,15 +64,7 @@ export function Panel({ title, name, codes, children, onClose }: PanelProps) {
         </button>
       </header>
       <div class="panel-body">{children}</div>
-      {isCodeOpen.value && (
-        <AsCode
-          title={`${name} as code`}
-          codes={codes}
-          onClose={() => {
-            isCodeOpen.value = false
-          }}
-        />
-      )}
+      {code.isOpen && <AsCode title={`${name} as code`} codes={codes} onClose={code.close} />}
     </>
   )
 }

@@ -3,7 +3,7 @@ import { go } from '../router.js'
 import { type Column, Table } from './Table.js'
 import { type RowsOf, useRowKeys } from './useRowKeys.js'
 
-type RowsProps<Row> = RowsOf<Row> & {
+export type RowsProps<Row> = RowsOf<Row> & {
   readonly label: string
   readonly columns: readonly Column<Row>[]
   /** Whether the row is about what has ended. */

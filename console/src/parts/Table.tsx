@@ -5,8 +5,8 @@ import { useEffect, useRef } from 'preact/hooks'
 export type Column<Row> = {
   readonly name: string
   readonly cell: (row: Row) => ComponentChildren
-  /** `always`, or only from a width on: on narrow screens a row is a card of the cells that are always there. */
-  readonly shown: 'always' | 'wide' | 'widest'
+  /** From which width on; absent = always: on narrow screens a row is a card of the cells that are always there. */
+  readonly shown?: 'wide' | 'widest'
   readonly isNumber?: true
 }
 
@@ -72,6 +72,6 @@ function rowClass(opens: boolean, isOver = false, isTotal = false): string {
   return `${opens ? 'opens' : ''}${isOver ? ' is-over' : ''}${isTotal ? ' is-total' : ''}`
 }
 
-function classOf(shown: string, isNumber: true | undefined): string {
+function classOf(shown = 'always', isNumber = false): string {
   return `shown-${shown}${isNumber ? ' number' : ''}`
 }

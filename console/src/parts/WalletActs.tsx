@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { findWallets, type Wallet, wallets } from '../api/wallets.js'
+import { Mistake } from './Mistake.js'
 
 /** What an act by a wallet tells meanwhile, and when it has to end. */
 export type WalletCourse = { progress(text: string): void; readonly abort: AbortSignal }
@@ -39,11 +40,7 @@ export function WalletActs({ act, isReady, otherwise, run }: WalletActsProps) {
   }
   return (
     <>
-      {trouble.value !== undefined && (
-        <p class="trouble" role="alert">
-          {trouble.value}
-        </p>
-      )}
+      <Mistake text={trouble.value} />
       <p class="muted" role="status">
         {progress.value}
       </p>

@@ -1,3 +1,5 @@
+import { decimalOf } from './amounts.js'
+
 const WEI = 10n ** 18n
 /** Digits of an amount that are shown; the exact one is in its title. */
 const DIGITS = 6
@@ -12,25 +14,19 @@ export function etherOf(wei: string): string {
   return shown === '' ? grouped(whole) : `${grouped(whole)}.${shown}`
 }
 
-/** Units as a number with three significant digits, which line up below each other: `0.000281`, `1.20`, `1,234`. */
-export function tidyOf(units: string, decimals = 18): string {
-  const digits = units.padStart(decimals + 1, '0')
-  const whole = digits.slice(0, digits.length - decimals)
-  if (BigInt(units) === 0n) return '0'
+/** Wei as ether with three significant digits, which line up below each other: `0.000281`, `1.20`, `1,234`. */
+export function tidyOf(wei: string): string {
+  const digits = wei.padStart(19, '0')
+  const whole = digits.slice(0, -18)
+  if (BigInt(wei) === 0n) return '0'
   const length = String(BigInt(whole)).length
   const zeros = /^0*/.exec(digits.slice(whole.length))?.[0].length ?? 0
   const places = BigInt(whole) > 0n ? Math.max(0, 3 - length) : zeros + 3
-  if (places >= decimals) return decimals === 0 ? grouped(whole) : trimmed(digits, decimals)
-  const unit = 10n ** BigInt(decimals - places)
-  const rounded = String((BigInt(units) + unit / 2n) / unit).padStart(places + 1, '0')
+  if (places >= 18) return decimalOf(wei, 18)
+  const unit = 10n ** BigInt(18 - places)
+  const rounded = String((BigInt(wei) + unit / 2n) / unit).padStart(places + 1, '0')
   const at = rounded.length - places
   return places === 0 ? grouped(rounded) : `${grouped(rounded.slice(0, at))}.${rounded.slice(at)}`
-}
-
-function trimmed(digits: string, decimals: number): string {
-  const at = digits.length - decimals
-  const fraction = digits.slice(at).replace(/0+$/, '')
-  return fraction === '' ? grouped(digits.slice(0, at)) : `${digits.slice(0, at)}.${fraction}`
 }
 
 /** An amount of USD: `$1,204`, `$3.20`, `< $0.01`. */

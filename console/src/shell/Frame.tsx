@@ -7,7 +7,9 @@ import { chooseAccount, session, signOut } from '../api/session.js'
 import type { Account as AccountAnswer } from '../api/shapes.js'
 import { useKeys } from '../keys.js'
 import { Icon } from '../parts/Icon.js'
+import { Options } from '../parts/Options.js'
 import { toast } from '../parts/toasts.js'
+import { useOpen } from '../parts/useOpen.js'
 import { go, hrefOf, place } from '../router.js'
 import { KeySheet } from './KeySheet.js'
 import { Screen } from './Screen.js'
@@ -33,19 +35,14 @@ const screens = [
 /** The frame of every screen: rail, search, account, and the screen itself. */
 export function Frame() {
   useNames()
-  const isHelpOpen = useSignal(false)
+  const help = useOpen()
   const isMoreOpen = useSignal(false)
   const { path } = place.value
   useEffect(() => {
     isMoreOpen.value = false
   }, [path])
   useKeys('Everywhere', {
-    '?': [
-      'these keys',
-      () => {
-        isHelpOpen.value = true
-      },
-    ],
+    '?': ['these keys', help.open],
     '/': ['search', focusSearch],
     ...Object.fromEntries(
       screens
@@ -89,9 +86,7 @@ export function Frame() {
           class="plain"
           title="Keyboard shortcuts (?)"
           aria-label="Keyboard shortcuts"
-          onClick={() => {
-            isHelpOpen.value = true
-          }}
+          onClick={help.open}
         >
           <Icon name="keyboard" />
         </button>
@@ -117,13 +112,7 @@ export function Frame() {
       <main id="content" tabIndex={-1}>
         <Screen path={path} />
       </main>
-      {isHelpOpen.value && (
-        <KeySheet
-          onClose={() => {
-            isHelpOpen.value = false
-          }}
-        />
-      )}
+      {help.isOpen && <KeySheet onClose={help.close} />}
     </div>
   )
 }
@@ -184,11 +173,7 @@ function Account() {
         go(hrefOf(''))
       }}
     >
-      {memberships.map((each) => (
-        <option key={each.accountId} value={each.accountId}>
-          {each.accountName}
-        </option>
-      ))}
+      <Options of={memberships.map((each) => [each.accountId, each.accountName])} />
     </select>
   )
 }

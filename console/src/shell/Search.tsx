@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 import { call } from '../api/call.js'
 import { appName } from '../api/names.js'
+import type { Hit, Page } from '../api/shapes.js'
 import { shortOf } from '../parts/format.js'
 import { Icon } from '../parts/Icon.js'
 import { toast } from '../parts/toasts.js'
@@ -9,14 +10,6 @@ import { go, hrefOf } from '../router.js'
 
 const FIELD = 'search'
 const LIST = 'search-hits'
-
-type Hit = {
-  readonly kind: string
-  readonly id: string
-  readonly name: string | null
-  readonly appId: string | null
-  readonly chainId: number | null
-}
 
 export function focusSearch(): void {
   document.getElementById(FIELD)?.focus()
@@ -59,7 +52,7 @@ function isCode(text: string): boolean {
 
 /** The hits of a text that the console can show; for a code the operations and the refusals with it. */
 async function find(text: string): Promise<readonly (readonly [href: string, hit: Hit])[]> {
-  const { items } = await call<{ items: readonly Hit[] }>('GET', '/search', { query: { q: text } })
+  const { items } = await call<Page<Hit>>('GET', '/search', { query: { q: text } })
   const found = items.flatMap((hit) => {
     const href = hrefOfHit(hit)
     return href === undefined ? [] : [[href, hit] as const]

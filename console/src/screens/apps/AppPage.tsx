@@ -1,12 +1,13 @@
-import { useSignal } from '@preact/signals'
 import { chainName } from '../../api/names.js'
 import { useQuery } from '../../api/query.js'
 import { credentials } from '../../api/session.js'
 import type { App, Chain, Page } from '../../api/shapes.js'
 import { serviceUrl } from '../../api/site.js'
 import { ActButton } from '../../parts/ActButton.js'
-import { CopyButton, Hex } from '../../parts/Hex.js'
+import { Copyable } from '../../parts/Copyable.js'
+import { Hex } from '../../parts/Hex.js'
 import { Loaded } from '../../parts/Loaded.js'
+import { useOpen } from '../../parts/useOpen.js'
 import { hrefOf } from '../../router.js'
 import { endpointsOf } from '../start/snippets.js'
 import { EditApp, EndApp } from './appDialogs.js'
@@ -24,9 +25,9 @@ export function AppPage({
   readonly keyId: string | undefined
 }) {
   const query = useQuery<App>(`/apps/${appId}`)
-  const isEditing = useSignal(false)
-  const isEnding = useSignal(false)
-  const isNaming = useSignal(false)
+  const editing = useOpen()
+  const ending = useOpen()
+  const naming = useOpen()
   return (
     <div class="screen">
       <nav class="crumbs" aria-label="Where you are">
@@ -38,28 +39,13 @@ export function AppPage({
         <span class="grow" />
         {query.data !== undefined && (
           <span class="actions">
-            <ActButton
-              needs="admin"
-              onClick={() => {
-                isEditing.value = true
-              }}
-            >
+            <ActButton needs="admin" onClick={editing.open}>
               Edit
             </ActButton>
-            <ActButton
-              needs="developer"
-              onClick={() => {
-                isNaming.value = true
-              }}
-            >
+            <ActButton needs="developer" onClick={naming.open}>
               Contracts…
             </ActButton>
-            <ActButton
-              needs="admin"
-              onClick={() => {
-                isEnding.value = true
-              }}
-            >
+            <ActButton needs="admin" onClick={ending.open}>
               End the app
             </ActButton>
           </span>
@@ -81,31 +67,9 @@ export function AppPage({
             <Urls />
             <Keys app={app} openId={keyId} />
             <Pays app={app} />
-            {isEditing.value && (
-              <EditApp
-                app={app}
-                onDone={query.refresh}
-                onClose={() => {
-                  isEditing.value = false
-                }}
-              />
-            )}
-            {isNaming.value && (
-              <Contracts
-                app={app}
-                onClose={() => {
-                  isNaming.value = false
-                }}
-              />
-            )}
-            {isEnding.value && (
-              <EndApp
-                app={app}
-                onClose={() => {
-                  isEnding.value = false
-                }}
-              />
-            )}
+            {editing.isOpen && <EditApp app={app} onDone={query.refresh} onClose={editing.close} />}
+            {naming.isOpen && <Contracts app={app} onClose={naming.close} />}
+            {ending.isOpen && <EndApp app={app} onClose={ending.close} />}
           </>
         )}
       </Loaded>
@@ -148,13 +112,7 @@ function Urls() {
                         ['Paymaster (Biconomy)', paymasterUrl],
                       ] as const
                     ).map(([name, url]) => (
-                      <div key={name}>
-                        <dt>{name}</dt>
-                        <dd>
-                          <code>{url}</code>
-                          <CopyButton text={url} what={`the URL: ${name}`} />
-                        </dd>
-                      </div>
+                      <Copyable key={name} name={name} value={url} what={`the URL: ${name}`} />
                     ))}
                   </dl>
                 </div>

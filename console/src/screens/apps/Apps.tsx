@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals'
 import { accountId, call } from '../../api/call.js'
 import { curl } from '../../api/curl.js'
 import { coinsOfAll, usdOfAll } from '../../api/names.js'
@@ -9,20 +8,19 @@ import { useKeys } from '../../keys.js'
 import { ActButton } from '../../parts/ActButton.js'
 import { ActionDialog } from '../../parts/ActionDialog.js'
 import { Age } from '../../parts/Age.js'
-import { AsCodeButton } from '../../parts/AsCodeButton.js'
-import { CsvButton } from '../../parts/CsvButton.js'
 import { Empty } from '../../parts/Empty.js'
 import { Field } from '../../parts/Field.js'
 import { grouped, usdText } from '../../parts/format.js'
-import { Loaded } from '../../parts/Loaded.js'
+import { ListActs } from '../../parts/ListActs.js'
+import { LoadedRows } from '../../parts/LoadedRows.js'
 import { NoAccount } from '../../parts/NoAccount.js'
-import { Rows } from '../../parts/Rows.js'
 import type { Column } from '../../parts/Table.js'
 import { go, hrefOf, place } from '../../router.js'
 import { monthsUntil, spanOfMonth } from '../spending/spending.js'
 import { byUrgency, Lasts } from '../tanks/Level.js'
 import { AppPage } from './AppPage.js'
 import './apps.css'
+import { useOpen } from '../../parts/useOpen.js'
 import { quotasOf } from './quotasOf.js'
 
 /** The apps of the account, or the one of the address: `apps`, `apps/APP`, `apps/APP/keys/KEY`. */
@@ -43,19 +41,13 @@ function columnsOf(
   const ofApp = ({ id }: App) => spend?.filter(({ appId }) => appId === id) ?? []
   const sponsored = (app: App) => ofApp(app).reduce((sum, each) => sum + Number(each.operations), 0)
   return [
-    { name: 'App', shown: 'always', cell: ({ name }) => <strong>{name}</strong> },
+    { name: 'App', cell: ({ name }) => <strong>{name}</strong> },
     {
       name: 'Sponsored this month',
-      shown: 'always',
       isNumber: true,
       cell: (app) => spend && grouped(sponsored(app)),
     },
-    {
-      name: 'Spent',
-      shown: 'always',
-      isNumber: true,
-      cell: (app) => spend && spentText(ofApp(app)),
-    },
+    { name: 'Spent', isNumber: true, cell: (app) => spend && spentText(ofApp(app)) },
     {
       name: 'Tank',
       shown: 'wide',
@@ -91,53 +83,40 @@ function AppList() {
   const { from, until } = spanOfMonth(month)
   const days = { from: from.toISOString(), until: until.toISOString() }
   const spend = useQuery<Page<Spend>>('/spend', days)
-  const isMaking = useSignal(false)
-  const make = () => {
-    isMaking.value = true
-  }
-  useKeys('Apps', mayAct('admin') ? { n: ['new app', make] } : {})
+  const making = useOpen()
+  useKeys('Apps', mayAct('admin') ? { n: ['new app', making.open] } : {})
   const pathOf = ({ id }: App) => `apps/${id}`
   return (
     <div class="screen">
       <div class="row">
         <h1>Apps and keys</h1>
         <span class="grow" />
-        <CsvButton path="/apps" name="apps" />
-        <AsCodeButton
-          title="Apps as code"
-          codes={[
-            ['curl', curl('/apps')],
-            ['command', 'purser app list'],
-          ]}
-        />
-        <ActButton needs="admin" look="primary" onClick={make}>
+        <ListActs path="/apps" title="Apps as code" command="purser app list" />
+        <ActButton needs="admin" look="primary" onClick={making.open}>
           New app
         </ActButton>
       </div>
       <section class="card flush" aria-label="Apps">
-        <Loaded query={apps} lines={4}>
-          {({ items }) =>
-            items.length === 0 ? (
-              <Empty title="No app yet">
-                <p>
-                  An app is what your users see: a dApp, a game, a shop. It has keys, policies and
-                  tanks of its own.
-                </p>
-              </Empty>
-            ) : (
-              <Rows
-                label="Apps"
-                columns={columnsOf(spend.data?.items, tanks.data?.items)}
-                rows={items.filter(({ revokedAt }) => revokedAt === null)}
-                keyOf={({ id }) => id}
-                hrefOf={(app) => hrefOf(pathOf(app))}
-              />
-            )
+        <LoadedRows
+          query={apps}
+          lines={4}
+          label="Apps"
+          columns={columnsOf(spend.data?.items, tanks.data?.items)}
+          shown={(all) => all.filter(({ revokedAt }) => revokedAt === null)}
+          keyOf={({ id }) => id}
+          hrefOf={(app) => hrefOf(pathOf(app))}
+          empty={
+            <Empty title="No app yet">
+              <p>
+                An app is what your users see: a dApp, a game, a shop. It has keys, policies and
+                tanks of its own.
+              </p>
+            </Empty>
           }
-        </Loaded>
+        />
       </section>
       <Ended apps={apps.data?.items.filter(({ revokedAt }) => revokedAt !== null) ?? []} />
-      {isMaking.value && (
+      {making.isOpen && (
         <ActionDialog
           title="New app"
           act="Create the app"
@@ -150,9 +129,7 @@ function AppList() {
             apps.refresh()
             go(hrefOf(pathOf(app)))
           }}
-          onClose={() => {
-            isMaking.value = false
-          }}
+          onClose={making.close}
         >
           <Field label="Name" hint="For people: wallets show it only where you say so.">
             <input name="name" required maxLength={100} autocomplete="off" />

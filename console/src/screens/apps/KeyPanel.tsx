@@ -1,8 +1,7 @@
-import { useSignal } from '@preact/signals'
 import { call } from '../../api/call.js'
 import { curl } from '../../api/curl.js'
 import { useQuery } from '../../api/query.js'
-import type { Key, KeyUsage } from '../../api/shapes.js'
+import type { Key, KeyUsage, ShownKey } from '../../api/shapes.js'
 import { ActButton } from '../../parts/ActButton.js'
 import { ActionDialog } from '../../parts/ActionDialog.js'
 import { now } from '../../parts/clock.js'
@@ -11,12 +10,13 @@ import { Field } from '../../parts/Field.js'
 import { grouped, momentOf } from '../../parts/format.js'
 import { Hex } from '../../parts/Hex.js'
 import { Loaded } from '../../parts/Loaded.js'
+import { Options } from '../../parts/Options.js'
 import { Panel } from '../../parts/Panel.js'
 import { toast } from '../../parts/toasts.js'
+import { useShown } from '../../parts/useOpen.js'
 import { KeyForm, keyOfForm } from './KeyForm.js'
 import { KeyTag } from './KeyTag.js'
 import { keyStateOf } from './keyState.js'
-import type { ShownKey } from './NewKey.js'
 import { quotasOf } from './quotasOf.js'
 import { usageDays } from './usageDays.js'
 
@@ -32,13 +32,10 @@ type KeyPanelProps = {
 /** One key: its limits, how much it was used, and its end. */
 export function KeyPanel({ of, among, onChanged, onShown, onClose }: KeyPanelProps) {
   const path = `/apps/${of.appId}/keys/${of.id}`
-  const act = useSignal<'edit' | 'rotate' | 'end' | undefined>(undefined)
+  const dialog = useShown<'edit' | 'rotate' | 'end'>()
   const isOver = keyStateOf(of, among, now.value).kind === 'ended'
   const predecessor = among.find(({ id }) => id === of.rotatedFrom)
-  const close = () => {
-    act.value = undefined
-  }
-  const shared = { of, path, onClose: close }
+  const shared = { of, path, onClose: dialog.hide }
   return (
     <Panel
       name="Key"
@@ -56,13 +53,7 @@ export function KeyPanel({ of, among, onChanged, onShown, onClose }: KeyPanelPro
       {!isOver && (
         <div class="actions">
           {(['edit', 'rotate', 'end'] as const).map((name) => (
-            <ActButton
-              key={name}
-              needs="developer"
-              onClick={() => {
-                act.value = name
-              }}
-            >
+            <ActButton key={name} needs="developer" onClick={() => dialog.show(name)}>
               {words[name]}
             </ActButton>
           ))}
@@ -89,9 +80,9 @@ export function KeyPanel({ of, among, onChanged, onShown, onClose }: KeyPanelPro
         </Fact>
       </Facts>
       <Usage path={path} />
-      {act.value === 'edit' && <EditKey {...shared} onChanged={onChanged} />}
-      {act.value === 'rotate' && <RotateKey {...shared} onShown={onShown} />}
-      {act.value === 'end' && <EndKey {...shared} onChanged={onChanged} />}
+      {dialog.shown === 'edit' && <EditKey {...shared} onChanged={onChanged} />}
+      {dialog.shown === 'rotate' && <RotateKey {...shared} onShown={onShown} />}
+      {dialog.shown === 'end' && <EndKey {...shared} onChanged={onChanged} />}
     </Panel>
   )
 }
@@ -205,11 +196,7 @@ function RotateKey({
       </p>
       <Field label="The old key ends">
         <select name="overlap">
-          {overlaps.map(([seconds, text]) => (
-            <option key={seconds} value={seconds} selected={seconds === 86_400}>
-              {text}
-            </option>
-          ))}
+          <Options of={overlaps} first={86_400} />
         </select>
       </Field>
     </ActionDialog>

@@ -1,35 +1,32 @@
-import { useSignal } from '@preact/signals'
 import { call } from '../../api/call.js'
 import { curl } from '../../api/curl.js'
 import { useQuery } from '../../api/query.js'
-import type { App, Key, Page } from '../../api/shapes.js'
+import type { App, Key, Page, ShownKey } from '../../api/shapes.js'
 import { ActButton } from '../../parts/ActButton.js'
 import { ActionDialog } from '../../parts/ActionDialog.js'
 import { Age } from '../../parts/Age.js'
-import { AsCodeButton } from '../../parts/AsCodeButton.js'
-import { CsvButton } from '../../parts/CsvButton.js'
 import { now } from '../../parts/clock.js'
 import { Empty } from '../../parts/Empty.js'
-import { Loaded } from '../../parts/Loaded.js'
-import { Rows } from '../../parts/Rows.js'
+import { ListActs } from '../../parts/ListActs.js'
+import { LoadedRows } from '../../parts/LoadedRows.js'
 import type { Column } from '../../parts/Table.js'
+import { useOpen, useShown } from '../../parts/useOpen.js'
 import { go, hrefOf } from '../../router.js'
 import { KeyForm, keyOfForm } from './KeyForm.js'
 import { KeyPanel } from './KeyPanel.js'
 import { KeyTag } from './KeyTag.js'
 import { keyStateOf } from './keyState.js'
-import { NewKey, type ShownKey } from './NewKey.js'
+import { NewKey } from './NewKey.js'
 
 function columnsOf(keys: readonly Key[]): readonly Column<Key>[] {
   return [
-    { name: 'Key', shown: 'always', cell: ({ name }) => <strong>{name}</strong> },
-    { name: 'Ends with', shown: 'always', cell: ({ last4 }) => <code>…{last4}</code> },
-    { name: 'State', shown: 'always', cell: (key) => <KeyTag of={key} among={keys} /> },
+    { name: 'Key', cell: ({ name }) => <strong>{name}</strong> },
+    { name: 'Ends with', cell: ({ last4 }) => <code>…{last4}</code> },
+    { name: 'State', cell: (key) => <KeyTag of={key} among={keys} /> },
     { name: 'For', shown: 'wide', cell: ({ scopes }) => scopes.join(', ') },
     { name: 'Limited by', shown: 'wide', cell: limitsOf },
     {
       name: 'Last used',
-      shown: 'always',
       cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <Age at={lastUsedAt} />),
     },
   ]
@@ -52,13 +49,13 @@ type KeysProps = { readonly app: App; readonly openId: string | undefined }
 export function Keys({ app, openId }: KeysProps) {
   const path = `/apps/${app.id}/keys`
   const query = useQuery<Page<Key>>(path)
-  const isMaking = useSignal(false)
-  const shown = useSignal<ShownKey | undefined>(undefined)
+  const making = useOpen()
+  const secret = useShown<ShownKey>()
   const keys = query.data?.items ?? []
   const open = keys.find(({ id }) => id === openId)
   const hrefFor = ({ id }: Key) => hrefOf(`apps/${app.id}/keys/${id}`)
   const show = (made: ShownKey) => {
-    shown.value = made
+    secret.show(made)
     query.refresh()
   }
   return (
@@ -66,43 +63,26 @@ export function Keys({ app, openId }: KeysProps) {
       <section class="card flush side-list" aria-label="Keys">
         <div class="card-head">
           <h2>Keys</h2>
-          <CsvButton path={path} name="keys" />
-          <AsCodeButton
-            title="Keys as code"
-            codes={[
-              ['curl', curl(`/apps/${app.id}/keys`)],
-              ['command', `purser key list --app ${app.id}`],
-            ]}
-          />
-          <ActButton
-            needs="developer"
-            look="primary"
-            onClick={() => {
-              isMaking.value = true
-            }}
-          >
+          <ListActs path={path} title="Keys as code" command={`purser key list --app ${app.id}`} />
+          <ActButton needs="developer" look="primary" onClick={making.open}>
             New key
           </ActButton>
         </div>
-        <Loaded query={query} lines={3}>
-          {({ items }) =>
-            items.length === 0 ? (
-              <Empty title="No key yet">
-                <p>A dApp uses a key in its URL. Without one nothing can be sent.</p>
-              </Empty>
-            ) : (
-              <Rows
-                label="Keys"
-                columns={columnsOf(items)}
-                rows={items}
-                keyOf={({ id }) => id}
-                hrefOf={hrefFor}
-                openKey={openId}
-                isOver={(key) => keyStateOf(key, items, now.value).kind === 'ended'}
-              />
-            )
+        <LoadedRows
+          query={query}
+          lines={3}
+          label="Keys"
+          columns={columnsOf(keys)}
+          keyOf={({ id }) => id}
+          hrefOf={hrefFor}
+          openKey={openId}
+          isOver={(key) => keyStateOf(key, keys, now.value).kind === 'ended'}
+          empty={
+            <Empty title="No key yet">
+              <p>A dApp uses a key in its URL. Without one nothing can be sent.</p>
+            </Empty>
           }
-        </Loaded>
+        />
       </section>
       {open !== undefined && (
         <aside class="panel" aria-label="Key">
@@ -116,7 +96,7 @@ export function Keys({ app, openId }: KeysProps) {
           />
         </aside>
       )}
-      {isMaking.value && (
+      {making.isOpen && (
         <ActionDialog
           title={`New key of ${app.name}`}
           act="Create the key"
@@ -125,21 +105,12 @@ export function Keys({ app, openId }: KeysProps) {
             ['command', `purser key create --app ${app.id} --name NAME`],
           ]}
           run={async (form) => show(await call<ShownKey>('POST', path, { body: keyOfForm(form) }))}
-          onClose={() => {
-            isMaking.value = false
-          }}
+          onClose={making.close}
         >
           <KeyForm />
         </ActionDialog>
       )}
-      {shown.value !== undefined && (
-        <NewKey
-          made={shown.value}
-          onClose={() => {
-            shown.value = undefined
-          }}
-        />
-      )}
+      {secret.shown !== undefined && <NewKey made={secret.shown} onClose={secret.hide} />}
     </div>
   )
 }

@@ -1,12 +1,9 @@
 import { chainName } from '../../api/names.js'
 import { useQuery } from '../../api/query.js'
-import type { Chain, Key, Page } from '../../api/shapes.js'
+import type { Chain, Page, ShownKey } from '../../api/shapes.js'
 import { serviceUrl } from '../../api/site.js'
 import { OnceDialog } from '../../parts/OnceDialog.js'
 import { endpointsOf } from '../start/snippets.js'
-
-/** A key as it is answered when it is made. */
-export type ShownKey = { readonly key: Key; readonly apiKey: string }
 
 /** A new key, shown this once, with the URLs that it completes. */
 export function NewKey({ made, onClose }: { readonly made: ShownKey; onClose(): void }) {

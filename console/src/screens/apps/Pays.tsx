@@ -5,7 +5,7 @@ import { Empty } from '../../parts/Empty.js'
 import { Loaded } from '../../parts/Loaded.js'
 import { hrefOf } from '../../router.js'
 import { BudgetUse } from '../policies/BudgetUse.js'
-import { byUrgency, Free, Lasts, versionOf } from '../tanks/Level.js'
+import { byUrgency, Free, kindOf, Lasts, versionOf } from '../tanks/Level.js'
 
 /** What pays for the operations of an app, and for which of them: its tanks, its policies and their budgets. */
 export function Pays({ app }: { readonly app: App }) {
@@ -37,8 +37,7 @@ export function Pays({ app }: { readonly app: App }) {
                     <span>
                       <a href={hrefOf(`tanks/${app.id}/${tank.id}`)}>{chainName(tank.chainId)}</a>{' '}
                       <span class="muted">
-                        · {versionOf(tank, chains.data?.items ?? [])} ·{' '}
-                        {tank.kind === 'gas' ? 'gives gas' : 'takes tokens'}
+                        · {versionOf(tank, chains.data?.items ?? [])} · {kindOf(tank)}
                       </span>
                     </span>
                     <Free tank={tank} />

@@ -14,6 +14,7 @@ import { FilterChip, FilterForm } from '../../parts/Filter.js'
 import { momentOf } from '../../parts/format.js'
 import { CopyButton, Hex } from '../../parts/Hex.js'
 import { Json } from '../../parts/Json.js'
+import { Options } from '../../parts/Options.js'
 import { Panel } from '../../parts/Panel.js'
 import { Rows } from '../../parts/Rows.js'
 import { saveAnswer } from '../../parts/saveFile.js'
@@ -37,11 +38,10 @@ function keptName({ before, after }: AuditEntry): string | undefined {
 }
 
 const columnsOf = (names: ReadonlyMap<string, string>): readonly Column<AuditEntry>[] => [
-  { name: 'What', shown: 'always', cell: ({ action }) => <code>{action}</code> },
-  { name: 'Age', shown: 'always', cell: ({ at }) => <Age at={at} /> },
+  { name: 'What', cell: ({ action }) => <code>{action}</code> },
+  { name: 'Age', cell: ({ at }) => <Age at={at} /> },
   {
     name: 'Who',
-    shown: 'always',
     cell: ({ actor, actorId }) => (
       <>
         {actor}{' '}
@@ -116,7 +116,7 @@ export function Audit() {
           >
             Export as NDJSON
           </button>
-          <CsvButton path="/audit" query={query} isPaged name="audit" />
+          <CsvButton path="/audit" query={query} isPaged />
           <AsCodeButton
             title="Audit as code"
             codes={[
@@ -133,11 +133,7 @@ export function Audit() {
             onChange={(event) => set('actor', event.currentTarget.value || undefined)}
           >
             <option value="">Anybody</option>
-            {actors.map((actor) => (
-              <option key={actor} value={actor}>
-                {actor}
-              </option>
-            ))}
+            <Options of={actors.map((actor) => [actor, actor])} />
           </select>
           <FilterForm
             label="Filter by action or object"

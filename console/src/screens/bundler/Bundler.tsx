@@ -12,6 +12,7 @@ import { Fact, Facts } from '../../parts/Facts.js'
 import { grouped, spanOf } from '../../parts/format.js'
 import { Hex } from '../../parts/Hex.js'
 import { Loaded } from '../../parts/Loaded.js'
+import { Options } from '../../parts/Options.js'
 import { go, hrefOf, place, searchWith } from '../../router.js'
 import { Section } from '../settings/Section.js'
 import { Bundles } from './Bundles.js'
@@ -52,11 +53,7 @@ export function Bundler() {
                   go(hrefOf('bundler', searchWith({ chain: event.currentTarget.value })))
                 }
               >
-                {items.map(({ chainId }) => (
-                  <option key={chainId} value={chainId}>
-                    {chainName(chainId)}
-                  </option>
-                ))}
+                <Options of={items.map(({ chainId }) => [chainId, chainName(chainId)])} />
               </select>
             </div>
             <Overview key={chain.chainId} chain={chain} />
@@ -119,21 +116,12 @@ function Executors({ chainId }: OfChain) {
       query={executors}
       path={`/chains/${chainId}/executors`}
       columns={[
-        {
-          name: 'Address',
-          shown: 'always',
-          cell: ({ address }) => <Hex value={address} what="the address" />,
-        },
-        {
-          name: 'State',
-          shown: 'always',
-          cell: ({ state }) => <span class={`tag ${tones[state]}`}>{state}</span>,
-        },
+        { name: 'Address', cell: ({ address }) => <Hex value={address} what="the address" /> },
+        { name: 'State', cell: ({ state }) => <span class={`tag ${tones[state]}`}>{state}</span> },
         { name: 'Role', shown: 'wide', cell: ({ role }) => role },
         { name: 'In flight', shown: 'wide', isNumber: true, cell: ({ inFlight }) => inFlight },
         {
           name: 'Balance',
-          shown: 'always',
           isNumber: true,
           cell: ({ balance }) => <Amount chainId={chainId} wei={balance} />,
         },
@@ -152,10 +140,9 @@ function Nodes({ chainId }: OfChain) {
       query={nodes}
       path={`/chains/${chainId}/nodes`}
       columns={[
-        { name: 'Node', shown: 'always', cell: ({ host }) => <code>{host}</code> },
+        { name: 'Node', cell: ({ host }) => <code>{host}</code> },
         {
           name: 'State',
-          shown: 'always',
           cell: ({ behind, pausedUntil }) => {
             if (pausedUntil !== null) return <span class="tag bad">paused</span>
             return (
@@ -183,28 +170,14 @@ function Reputations({ chainId }: OfChain) {
       query={reputation}
       path={`/chains/${chainId}/reputation`}
       columns={[
-        {
-          name: 'Entity',
-          shown: 'always',
-          cell: ({ address }) => <Hex value={address} what="the entity" />,
-        },
+        { name: 'Entity', cell: ({ address }) => <Hex value={address} what="the entity" /> },
         {
           name: 'EntryPoint',
           shown: 'wide',
           cell: ({ entryPoint }) => <Hex value={entryPoint} what="the EntryPoint" />,
         },
-        {
-          name: 'Seen',
-          shown: 'always',
-          isNumber: true,
-          cell: ({ opsSeen }) => grouped(opsSeen),
-        },
-        {
-          name: 'Included',
-          shown: 'always',
-          isNumber: true,
-          cell: ({ opsIncluded }) => grouped(opsIncluded),
-        },
+        { name: 'Seen', isNumber: true, cell: ({ opsSeen }) => grouped(opsSeen) },
+        { name: 'Included', isNumber: true, cell: ({ opsIncluded }) => grouped(opsIncluded) },
       ]}
       keyOf={({ entryPoint, address }) => `${entryPoint} ${address}`}
       empty="No entity was seen lately"

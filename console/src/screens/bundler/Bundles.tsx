@@ -1,6 +1,5 @@
 import { useChanges } from '../../api/changes.js'
 import { curl } from '../../api/curl.js'
-import { explorerUrl } from '../../api/names.js'
 import { useQuery } from '../../api/query.js'
 import type { Bundle, BundleDetail } from '../../api/shapes.js'
 import { Age } from '../../parts/Age.js'
@@ -29,13 +28,9 @@ const tones: Readonly<Record<Bundle['state'], string>> = {
 
 function columnsOf(chainId: number): readonly Column<Bundle>[] {
   return [
-    {
-      name: 'State',
-      shown: 'always',
-      cell: ({ state }) => <span class={`tag ${tones[state]}`}>{state}</span>,
-    },
-    { name: 'Age', shown: 'always', cell: ({ createdAt }) => <Age at={createdAt} /> },
-    { name: 'Bundle', shown: 'always', cell: ({ bundleId }) => <code>#{bundleId}</code> },
+    { name: 'State', cell: ({ state }) => <span class={`tag ${tones[state]}`}>{state}</span> },
+    { name: 'Age', cell: ({ createdAt }) => <Age at={createdAt} /> },
+    { name: 'Bundle', cell: ({ bundleId }) => <code>#{bundleId}</code> },
     { name: 'Kind', shown: 'wide', cell: ({ kind }) => kind },
     { name: 'Executor', shown: 'wide', cell: ({ executor }) => <code>{shortOf(executor)}</code> },
     { name: 'Nonce', shown: 'widest', isNumber: true, cell: ({ nonce }) => nonce },
@@ -43,7 +38,6 @@ function columnsOf(chainId: number): readonly Column<Bundle>[] {
     { name: 'Attempts', shown: 'wide', isNumber: true, cell: ({ attempts }) => attempts },
     {
       name: 'Cost',
-      shown: 'always',
       isNumber: true,
       cell: ({ cost }) => (cost === null ? '–' : <Amount chainId={chainId} wei={cost} />),
     },
@@ -63,7 +57,7 @@ export function Bundles({ chainId, openId }: BundlesProps) {
       <section class="card flush side-list" aria-label="Bundles">
         <div class="card-head">
           <h2>Bundles</h2>
-          <CsvButton path={`/chains/${chainId}/bundles`} isPaged name="bundles" />
+          <CsvButton path={`/chains/${chainId}/bundles`} isPaged />
           <AsCodeButton title="Bundles" codes={[['curl', curl(`/chains/${chainId}/bundles`)]]} />
         </div>
         <Paged
@@ -142,7 +136,8 @@ function BundlePanel({ chainId, id }: { readonly chainId: number; readonly id: s
                       <Hex
                         value={each.hash}
                         what="the transaction hash"
-                        href={explorerUrl(chainId, 'tx', each.hash)}
+                        chainId={chainId}
+                        kind="tx"
                       />
                       <div class="muted">
                         at most {(Number(each.maxFeePerGas) / 1e9).toPrecision(3)} gwei, tip{' '}

@@ -80,7 +80,7 @@ function Result({ chainId, made }: { readonly chainId: number; readonly made: An
       <Table
         label="Costs"
         columns={[
-          { name: 'App', shown: 'always', cell: (row) => row.appName },
+          { name: 'App', cell: (row) => row.appName },
           {
             name: 'Policy',
             shown: 'wide',
@@ -89,13 +89,11 @@ function Result({ chainId, made }: { readonly chainId: number; readonly made: An
           { name: 'Failing', shown: 'wide', isNumber: true, cell: (row) => grouped(row.failing) },
           {
             name: 'Cost',
-            shown: 'always',
             isNumber: true,
             cell: (row) => <Amount chainId={chainId} wei={row.cost} />,
           },
           {
             name: 'Forecast',
-            shown: 'always',
             isNumber: true,
             cell: ({ forecast }) =>
               forecast === null ? 'not known' : <Amount chainId={chainId} wei={forecast} />,
@@ -110,17 +108,11 @@ function Result({ chainId, made }: { readonly chainId: number; readonly made: An
           columns={[
             {
               name: 'Budget',
-              shown: 'always',
               cell: (row) => `${row.policyName ?? row.policyId}: ${row.window} per ${row.per}`,
             },
             { name: 'Subject', shown: 'wide', cell: ({ subject }) => subject || '–' },
-            { name: 'Limit', shown: 'always', isNumber: true, cell: (row) => inUnit(row, 'limit') },
-            {
-              name: 'Forecast',
-              shown: 'always',
-              isNumber: true,
-              cell: (row) => inUnit(row, 'forecast'),
-            },
+            { name: 'Limit', isNumber: true, cell: (row) => inUnit(row, 'limit') },
+            { name: 'Forecast', isNumber: true, cell: (row) => inUnit(row, 'forecast') },
           ]}
           rows={made.budgets}
           keyOf={(row) => `${row.policyId} ${row.per} ${row.window} ${row.unit} ${row.subject}`}
@@ -132,7 +124,6 @@ function Result({ chainId, made }: { readonly chainId: number; readonly made: An
           columns={[
             {
               name: 'Fund',
-              shown: 'always',
               cell: ({ kind, appId }) =>
                 `${kind} of ${appId === null ? 'the operator' : appName(appId)}`,
             },
@@ -142,15 +133,9 @@ function Result({ chainId, made }: { readonly chainId: number; readonly made: An
               isNumber: true,
               cell: ({ available }) => <Amount chainId={chainId} wei={available} />,
             },
-            {
-              name: 'Lasts',
-              shown: 'always',
-              isNumber: true,
-              cell: ({ now }) => lastsText(now.days),
-            },
+            { name: 'Lasts', isNumber: true, cell: ({ now }) => lastsText(now.days) },
             {
               name: 'Forecast',
-              shown: 'always',
               isNumber: true,
               cell: ({ forecast, low }) => (
                 <span class={low ? 'tag bad' : undefined}>{lastsText(forecast.days)}</span>

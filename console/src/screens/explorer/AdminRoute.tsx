@@ -4,24 +4,21 @@ import { curl } from '../../api/curl.js'
 import { Code } from '../../parts/Code.js'
 import { Field } from '../../parts/Field.js'
 import { Json } from '../../parts/Json.js'
+import { Mistake } from '../../parts/Mistake.js'
+import { useAct } from '../../parts/useAct.js'
 import type { DescribedRoute } from './documents.js'
 
 /** One route of the administration: a GET is asked here, a change and a stream are shown as code. */
 export function AdminRoute({ route }: { readonly route: DescribedRoute }) {
   const values = useSignal<Readonly<Record<string, string>>>({})
   const answer = useSignal<string | undefined>(undefined)
-  const trouble = useSignal<string | undefined>(undefined)
+  const { trouble, run } = useAct()
   const path = route.path.replace(/\{(\w+)\}/g, (whole, name) => values.value[name] || whole)
   const query = Object.fromEntries(route.inQuery.map((name) => [name, values.value[name]]))
   const isReading = route.method === 'GET'
   const isStream = route.format === 'events'
   const ask = async (): Promise<void> => {
-    trouble.value = undefined
-    try {
-      answer.value = await callText('GET', path, { query })
-    } catch (error) {
-      trouble.value = (error as Error).message
-    }
+    answer.value = await callText('GET', path, { query })
   }
   return (
     <>
@@ -43,7 +40,7 @@ export function AdminRoute({ route }: { readonly route: DescribedRoute }) {
         ))}
         {isReading && !isStream ? (
           <div class="row">
-            <button type="button" class="primary" onClick={() => void ask()}>
+            <button type="button" class="primary" onClick={() => void run(ask)}>
               Send
             </button>
             <span class="muted">As you, in this account.</span>
@@ -55,11 +52,7 @@ export function AdminRoute({ route }: { readonly route: DescribedRoute }) {
               : 'Changes are made on their screens, or by the code below.'}
           </p>
         )}
-        {trouble.value !== undefined && (
-          <p class="trouble" role="alert">
-            {trouble.value}
-          </p>
-        )}
+        <Mistake text={trouble} />
       </section>
       {answer.value !== undefined && (
         <section class="card form-more" aria-label="Answer" aria-live="polite">

@@ -7,6 +7,7 @@ import { serviceUrl } from '../../api/site.js'
 import { isNarrow } from '../../parts/isNarrow.js'
 import { Loaded } from '../../parts/Loaded.js'
 import { NoAccount } from '../../parts/NoAccount.js'
+import { Mistake } from '../../parts/Mistake.js'
 import { Skeleton } from '../../parts/Skeleton.js'
 import { go, hrefOf, place, searchWith } from '../../router.js'
 import { AdminRoute } from './AdminRoute.js'
@@ -50,11 +51,7 @@ export function Explorer() {
         <Methods methods={rpc.value?.methods ?? []} routes={routes} wanted={wanted} />
       </nav>
       <div class="screen">
-        {trouble.value !== undefined && (
-          <p class="trouble" role="alert">
-            {trouble.value}
-          </p>
-        )}
+        <Mistake text={trouble.value} />
         {rpc.value === undefined && trouble.value === undefined && <Skeleton lines={8} />}
         <Loaded query={chains} lines={2}>
           {({ items }) =>

@@ -9,7 +9,10 @@ import { ActionDialog } from '../../parts/ActionDialog.js'
 import { Code } from '../../parts/Code.js'
 import { Field } from '../../parts/Field.js'
 import { Json } from '../../parts/Json.js'
-import { toast } from '../../parts/toasts.js'
+import { Options } from '../../parts/Options.js'
+import { Mistake } from '../../parts/Mistake.js'
+import { useAct } from '../../parts/useAct.js'
+import { useOpen } from '../../parts/useOpen.js'
 import { endpointsOf } from '../start/snippets.js'
 import type { RpcMethod } from './documents.js'
 import { explorerKey, madeKey } from './explorerKey.js'
@@ -35,14 +38,13 @@ export function MethodForm({ method, app, chainIds }: MethodFormProps) {
   const params = useSignal(JSON.stringify(example?.params.map(({ value }) => value) ?? [], null, 2))
   const chainId = useSignal(chainIds[0])
   const answer = useSignal<Answer | undefined>(undefined)
-  const trouble = useSignal<string | undefined>(undefined)
-  const isAsking = useSignal(false)
+  const { trouble, run } = useAct()
+  const asking = useOpen()
   const apiKey = explorerKey.value ?? credentials.value?.apiKey
   const url = endpointsOf(serviceUrl, chainId.value ?? 0, apiKey ?? 'YOUR_API_KEY').standardUrl
   const body = () => ({ jsonrpc: '2.0', id: 1, method: method.name, params: read(params.value) })
-  const send = async (): Promise<void> => {
-    trouble.value = undefined
-    try {
+  const send = () =>
+    run(async () => {
       const text = JSON.stringify(body())
       const begun = performance.now()
       const headers = { 'content-type': 'application/json' }
@@ -52,12 +54,9 @@ export function MethodForm({ method, app, chainIds }: MethodFormProps) {
         body: await response.json(),
         milliseconds: performance.now() - begun,
       }
-    } catch (error) {
-      trouble.value = (error as Error).message
-    }
-  }
+    })
   const ask = () => {
-    if (spending.includes(method.name)) isAsking.value = true
+    if (spending.includes(method.name)) asking.open()
     else void send()
   }
   return (
@@ -81,11 +80,7 @@ export function MethodForm({ method, app, chainIds }: MethodFormProps) {
                 chainId.value = Number(event.currentTarget.value)
               }}
             >
-              {chainIds.map((id) => (
-                <option key={id} value={id}>
-                  {chainName(id)}
-                </option>
-              ))}
+              <Options of={chainIds.map((id) => [id, chainName(id)])} />
             </select>
           )}
           <KeyChoice app={app} hasKey={apiKey !== undefined} />
@@ -114,11 +109,7 @@ export function MethodForm({ method, app, chainIds }: MethodFormProps) {
           </button>
           <span class="muted">Ctrl Enter sends too.</span>
         </div>
-        {trouble.value !== undefined && (
-          <p class="trouble" role="alert">
-            {trouble.value}
-          </p>
-        )}
+        <Mistake text={trouble} />
       </section>
       {answer.value !== undefined && (
         <section class="card form-more" aria-label="Answer" aria-live="polite">
@@ -146,15 +137,13 @@ export function MethodForm({ method, app, chainIds }: MethodFormProps) {
           ))}
         </ul>
       </details>
-      {isAsking.value && (
+      {asking.isOpen && (
         <ActionDialog
           title={`Send ${method.name}`}
           act="Send it"
           codes={[['curl', curlOf(url, method.name, params.value)]]}
           run={send}
-          onClose={() => {
-            isAsking.value = false
-          }}
+          onClose={asking.close}
         >
           <p class="warn">This sends the operation to the chain and spends real gas.</p>
         </ActionDialog>
@@ -198,14 +187,10 @@ function KeyChoice({ app, hasKey }: KeyChoiceProps) {
       </span>
     )
   const make = async (): Promise<void> => {
-    try {
-      const endsAt = Date.now() + 3_600_000
-      const body = { name: 'console explorer', expiresAt: new Date(endsAt).toISOString() }
-      const made = await call<{ apiKey: string }>('POST', `/apps/${app?.id}/keys`, { body })
-      madeKey.value = { key: made.apiKey, endsAt }
-    } catch (error) {
-      toast((error as Error).message)
-    }
+    const endsAt = Date.now() + 3_600_000
+    const body = { name: 'console explorer', expiresAt: new Date(endsAt).toISOString() }
+    const made = await call<{ apiKey: string }>('POST', `/apps/${app?.id}/keys`, { body })
+    madeKey.value = { key: made.apiKey, endsAt }
   }
   if (app === undefined) return <span class="muted">Requests need a key, and keys an app.</span>
   return (

@@ -1,4 +1,3 @@
-import { explorerUrl } from '../../api/names.js'
 import type { Call } from '../../api/shapes.js'
 import { Amount } from '../../parts/Amount.js'
 import { Hex } from '../../parts/Hex.js'
@@ -20,11 +19,7 @@ export function Calls({ calls, chainId }: CallsProps) {
         {calls?.map((call, at) => (
           <li key={`${at} ${call.to}`}>
             <strong>{nameOf(call)}</strong> on{' '}
-            <Hex
-              value={call.to}
-              what="the target"
-              href={explorerUrl(chainId, 'address', call.to)}
-            />
+            <Hex value={call.to} what="the target" chainId={chainId} />
             {call.value !== '0' && (
               <>
                 {' '}

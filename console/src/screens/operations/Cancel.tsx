@@ -1,27 +1,22 @@
-import { useSignal } from '@preact/signals'
 import { call } from '../../api/call.js'
 import { curl } from '../../api/curl.js'
 import { ActButton } from '../../parts/ActButton.js'
 import { ActionDialog } from '../../parts/ActionDialog.js'
 import { toast } from '../../parts/toasts.js'
+import { useOpen } from '../../parts/useOpen.js'
 
 type CancelProps = { readonly chainId: number; readonly hash: string; onDone(): void }
 
 /** Takes back an operation that waits in the pool. */
 export function Cancel({ chainId, hash, onDone }: CancelProps) {
-  const isAsking = useSignal(false)
+  const asking = useOpen()
   const path = `/operations/${chainId}/${hash}/cancel`
   return (
     <>
-      <ActButton
-        needs="developer"
-        onClick={() => {
-          isAsking.value = true
-        }}
-      >
+      <ActButton needs="developer" onClick={asking.open}>
         Cancel the operation
       </ActButton>
-      {isAsking.value && (
+      {asking.isOpen && (
         <ActionDialog
           title="Cancel the operation"
           act="Cancel it"
@@ -35,9 +30,7 @@ export function Cancel({ chainId, hash, onDone }: CancelProps) {
             toast('Cancelled: Purser does not send it')
             onDone()
           }}
-          onClose={() => {
-            isAsking.value = false
-          }}
+          onClose={asking.close}
         >
           <p class="warn">
             Purser drops it, with those of the same sender that wait behind it. Its signature stays

@@ -1,5 +1,6 @@
 import type { App, Chain } from '../../api/shapes.js'
 import { FilterChip, FilterForm } from '../../parts/Filter.js'
+import { Options } from '../../parts/Options.js'
 import { go, hrefOf, place, searchWith } from '../../router.js'
 import { type FilterName, filterNames, filterOf, filtersOf, type View } from './views.js'
 
@@ -66,11 +67,7 @@ function Choice({ name, options, onChoose }: ChoiceProps) {
       onChange={(event) => onChoose(event.currentTarget.value)}
     >
       <option value="">+ {name}</option>
-      {options.map(([value, text]) => (
-        <option key={value} value={value}>
-          {text}
-        </option>
-      ))}
+      <Options of={options} />
     </select>
   )
 }

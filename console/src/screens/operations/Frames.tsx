@@ -1,4 +1,3 @@
-import { explorerUrl } from '../../api/names.js'
 import type { Replayed } from '../../api/shapes.js'
 import { Amount } from '../../parts/Amount.js'
 import { grouped, shortOf } from '../../parts/format.js'
@@ -32,11 +31,7 @@ export function Frames({ run, chainId }: FramesProps) {
                 {token !== null && (
                   <>
                     {' of '}
-                    <Hex
-                      value={token}
-                      what="the token"
-                      href={explorerUrl(chainId, 'address', token)}
-                    />
+                    <Hex value={token} what="the token" chainId={chainId} />
                     {id !== null && ` #${id}`}
                   </>
                 )}{' '}
@@ -64,7 +59,7 @@ function FaultLine({ run: { frames, reason, code }, chainId }: FramesProps) {
           value={fault.to}
           what="the contract that failed"
           name={fault.role ?? undefined}
-          href={explorerUrl(chainId, 'address', fault.to)}
+          chainId={chainId}
         />{' '}
         failed{text !== null && `: ${text}`}
       </span>
@@ -86,12 +81,7 @@ function FrameRow({ frame, chainId }: { readonly frame: Frame; readonly chainId:
       <div class="row">
         <strong title={frame.function?.signature}>{nameOf(frame)}</strong>
         <span class="muted">{kind === 'CALL' ? 'on' : `${kind.toLowerCase()} of`}</span>
-        <Hex
-          value={to}
-          what="the contract"
-          name={role ?? undefined}
-          href={explorerUrl(chainId, 'address', to)}
-        />
+        <Hex value={to} what="the contract" name={role ?? undefined} chainId={chainId} />
         {value !== '0' && <Amount chainId={chainId} wei={value} />}
         <span class="muted">{grouped(BigInt(gasUsed))} gas</span>
       </div>

@@ -1,11 +1,5 @@
 import { useChanges } from '../../api/changes.js'
-import {
-  appName,
-  chainName,
-  explorerUrl,
-  payerName,
-  payerWithoutPaymaster,
-} from '../../api/names.js'
+import { appName, chainName, payerName, payerWithoutPaymaster } from '../../api/names.js'
 import { useQuery } from '../../api/query.js'
 import { mayRun } from '../../api/role.js'
 import { isReader } from '../../api/share.js'
@@ -122,16 +116,12 @@ export function Detail({ detail, onChanged }: DetailProps) {
                 value={detail.paymaster}
                 what="the paymaster"
                 name={payerName(chainId, detail.paymaster)}
-                href={explorerUrl(chainId, 'address', detail.paymaster)}
+                chainId={chainId}
               />
             )}
           </Fact>
           <Fact name="Sender">
-            <Hex
-              value={detail.sender}
-              what="the sender"
-              href={explorerUrl(chainId, 'address', detail.sender)}
-            />
+            <Hex value={detail.sender} what="the sender" chainId={chainId} />
           </Fact>
           <Fact name="Hash">
             <Hex value={detail.userOpHash} what="the hash" />

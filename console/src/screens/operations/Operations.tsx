@@ -70,12 +70,7 @@ export function Operations() {
           </button>
           <span class="grow" />
           <RangeChoice range={range} />
-          <CsvButton
-            path={`/${view.list}`}
-            query={queryOf(view, search, from)}
-            isPaged
-            name={view.list}
-          />
+          <CsvButton path={`/${view.list}`} query={queryOf(view, search, from)} isPaged />
           <AsCodeButton
             title={`${view.name} as code`}
             codes={listCode(view.list, queryOf(view, search, from))}

@@ -1,5 +1,6 @@
 import { go, hrefOf, searchWith } from '../../router.js'
 import { ranges } from './views.js'
+import { Options } from '../../parts/Options.js'
 
 /** How far back the lists go; it stands in the address. */
 export function RangeChoice({ range }: { readonly range: string | null }) {
@@ -11,11 +12,7 @@ export function RangeChoice({ range }: { readonly range: string | null }) {
         go(hrefOf('operations', searchWith({ range: event.currentTarget.value || undefined })))
       }
     >
-      {ranges.map(({ name, text }) => (
-        <option key={name} value={name}>
-          {text}
-        </option>
-      ))}
+      <Options of={ranges.map(({ name, text }) => [name, text])} />
     </select>
   )
 }

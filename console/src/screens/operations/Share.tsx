@@ -1,16 +1,17 @@
-import { useSignal } from '@preact/signals'
 import { call } from '../../api/call.js'
 import { curl } from '../../api/curl.js'
 import { useQuery } from '../../api/query.js'
 import { mayAct } from '../../api/role.js'
-import { shareUrl } from '../../api/share.js'
 import type { Page, Share as Link } from '../../api/shapes.js'
+import { shareUrl } from '../../api/share.js'
 import { ActButton } from '../../parts/ActButton.js'
 import { ActionDialog } from '../../parts/ActionDialog.js'
 import { Field } from '../../parts/Field.js'
 import { momentOf } from '../../parts/format.js'
 import { OnceDialog } from '../../parts/OnceDialog.js'
+import { Options } from '../../parts/Options.js'
 import { toast } from '../../parts/toasts.js'
+import { useOpen, useShown } from '../../parts/useOpen.js'
 
 const lives = [
   ['1', 'in a day'],
@@ -23,8 +24,8 @@ type ShareProps = { readonly chainId: number; readonly hash: string }
 /** The links that show this operation to readers without an account. */
 export function Share({ chainId, hash }: ShareProps) {
   const links = useQuery<Page<Link>>(mayAct('admin') ? '/shares' : undefined)
-  const isMaking = useSignal(false)
-  const made = useSignal<string | undefined>(undefined)
+  const making = useOpen()
+  const link = useShown<string>()
   const path = `/operations/${chainId}/${hash}/shares`
   const ofThis = links.data?.items.filter(
     (each) => each.chainId === chainId && each.userOpHash === hash,
@@ -38,12 +39,7 @@ export function Share({ chainId, hash }: ShareProps) {
     <section>
       <h3>Links without an account</h3>
       <div class="row">
-        <ActButton
-          needs="admin"
-          onClick={() => {
-            isMaking.value = true
-          }}
-        >
+        <ActButton needs="admin" onClick={making.open}>
           Share
         </ActButton>
         <span class="muted">Shows this operation, and nothing else, to people with the link.</span>
@@ -53,17 +49,12 @@ export function Share({ chainId, hash }: ShareProps) {
           <span>
             Made {momentOf(createdAt)}, ends {momentOf(expiresAt)}
           </span>
-          <ActButton
-            needs="admin"
-            onClick={() => {
-              withdraw(id).catch((error: Error) => toast(error.message))
-            }}
-          >
+          <ActButton needs="admin" onClick={() => withdraw(id)}>
             Withdraw
           </ActButton>
         </div>
       ))}
-      {isMaking.value && (
+      {making.isOpen && (
         <ActionDialog
           title="Share the operation"
           act="Make the link"
@@ -74,12 +65,10 @@ export function Share({ chainId, hash }: ShareProps) {
           run={async (form) => {
             const body = { days: Number(form.get('days')) }
             const { token } = await call<{ token: string }>('POST', path, { body })
-            made.value = shareUrl(chainId, hash, token)
+            link.show(shareUrl(chainId, hash, token))
             links.refresh()
           }}
-          onClose={() => {
-            isMaking.value = false
-          }}
+          onClose={making.close}
         >
           <p>
             People with the link see the history, the calls, the run and the costs of this
@@ -87,23 +76,17 @@ export function Share({ chainId, hash }: ShareProps) {
           </p>
           <Field label="Ends">
             <select name="days">
-              {lives.map(([days, text]) => (
-                <option key={days} value={days} selected={days === '7'}>
-                  {text}
-                </option>
-              ))}
+              <Options of={lives} first="7" />
             </select>
           </Field>
         </ActionDialog>
       )}
-      {made.value !== undefined && (
+      {link.shown !== undefined && (
         <OnceDialog
           title="The link"
           text="The service keeps only the hash of its token. It is shown this once."
-          values={[['link', made.value]]}
-          onClose={() => {
-            made.value = undefined
-          }}
+          values={[['link', link.shown]]}
+          onClose={link.hide}
         />
       )}
     </section>

@@ -1,5 +1,4 @@
 import type { ComponentChildren } from 'preact'
-import { explorerUrl } from '../../api/names.js'
 import { isReader } from '../../api/share.js'
 import type { TimelineEntry } from '../../api/shapes.js'
 import { Amount } from '../../parts/Amount.js'
@@ -110,12 +109,7 @@ function detailOf(entry: TimelineEntry, chainId: number): ComponentChildren {
       return (
         <>
           {entry.others === 0 ? 'alone' : `with ${entry.others} others`}, executor{' '}
-          <Hex
-            value={entry.executor}
-            what="the executor"
-            href={explorerUrl(chainId, 'address', entry.executor)}
-          />
-          , nonce {entry.nonce}
+          <Hex value={entry.executor} what="the executor" chainId={chainId} />, nonce {entry.nonce}
         </>
       )
     case 'broadcast':
@@ -135,7 +129,8 @@ function detailOf(entry: TimelineEntry, chainId: number): ComponentChildren {
           <Hex
             value={entry.transactionHash}
             what="the transaction hash"
-            href={explorerUrl(chainId, 'tx', entry.transactionHash)}
+            chainId={chainId}
+            kind="tx"
           />
           {entry.revert !== null && <blockquote>{entry.revert}</blockquote>}
         </>

@@ -17,9 +17,9 @@ function tookOf({ state, receivedAt, updatedAt }: Operation): string {
 }
 
 export const operationColumns: readonly Column<Operation>[] = [
-  { name: 'State', shown: 'always', cell: (row) => <State name={stateOf(row)} /> },
-  { name: 'Age', shown: 'always', cell: ({ receivedAt }) => <Age at={receivedAt} /> },
-  { name: 'Hash', shown: 'always', cell: ({ userOpHash }) => short(userOpHash) },
+  { name: 'State', cell: (row) => <State name={stateOf(row)} /> },
+  { name: 'Age', cell: ({ receivedAt }) => <Age at={receivedAt} /> },
+  { name: 'Hash', cell: ({ userOpHash }) => short(userOpHash) },
   { name: 'Sender', shown: 'wide', cell: ({ sender }) => short(sender) },
   { name: 'App', shown: 'widest', cell: ({ appId }) => appName(appId) },
   { name: 'Chain', shown: 'wide', cell: ({ chainId }) => chainName(chainId) },
@@ -35,7 +35,6 @@ export const operationColumns: readonly Column<Operation>[] = [
   },
   {
     name: 'Cost',
-    shown: 'always',
     isNumber: true,
     cell: ({ chainId, actualCost, maxCost }) =>
       actualCost === null && maxCost === '0' ? (
@@ -50,7 +49,6 @@ export const operationColumns: readonly Column<Operation>[] = [
 /** What was answered, cut to the width. */
 const why: Column<{ readonly message: string }> = {
   name: 'Why',
-  shown: 'always',
   cell: ({ message }) => (
     <span class="cut" title={message}>
       {message}
@@ -59,8 +57,8 @@ const why: Column<{ readonly message: string }> = {
 }
 
 export const refusalColumns: readonly Column<Refusal>[] = [
-  { name: 'Age', shown: 'always', cell: ({ at }) => <Age at={at} /> },
-  { name: 'Code', shown: 'always', cell: ({ rule, code }) => <code>{rule ?? code}</code> },
+  { name: 'Age', cell: ({ at }) => <Age at={at} /> },
+  { name: 'Code', cell: ({ rule, code }) => <code>{rule ?? code}</code> },
   why,
   { name: 'Method', shown: 'widest', cell: ({ method }) => <code>{method}</code> },
   { name: 'Sender', shown: 'wide', cell: ({ sender }) => short(sender) },
@@ -68,8 +66,8 @@ export const refusalColumns: readonly Column<Refusal>[] = [
 ]
 
 export const decisionColumns: readonly Column<Decision>[] = [
-  { name: 'Age', shown: 'always', cell: ({ createdAt }) => <Age at={createdAt} /> },
-  { name: 'Code', shown: 'always', cell: ({ code }) => <code>{code}</code> },
+  { name: 'Age', cell: ({ createdAt }) => <Age at={createdAt} /> },
+  { name: 'Code', cell: ({ code }) => <code>{code}</code> },
   why,
   { name: 'Sender', shown: 'wide', cell: ({ sender }) => short(sender) },
   {

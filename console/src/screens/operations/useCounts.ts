@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks'
 import { useQuery } from '../../api/query.js'
-import type { Overview } from '../../api/shapes.js'
+import type { OverviewAnswer } from '../../api/shapes.js'
 import { grouped } from '../../parts/format.js'
 import { beginOf, type View } from './views.js'
 
@@ -14,7 +14,7 @@ export function useCounts(
 ): Readonly<Partial<Record<View['view'], string>>> {
   const from = useMemo(() => beginOf(range, Date.now()), [range])
   const isKnown = from !== undefined && !unknown.some((name) => search.has(name))
-  const { data } = useQuery<Overview>(isKnown ? '/overview' : undefined, {
+  const { data } = useQuery<OverviewAnswer>(isKnown ? '/overview' : undefined, {
     from,
     appId: search.get('appId') ?? undefined,
     chainId: search.get('chainId') ?? undefined,

@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals'
 import { appName, chainName } from '../../api/names.js'
 import type { Query } from '../../api/query.js'
 import { chooseAccount } from '../../api/session.js'
@@ -7,6 +6,7 @@ import { accountId } from '../../api/call.js'
 import { Age } from '../../parts/Age.js'
 import { spanOf } from '../../parts/format.js'
 import { Icon } from '../../parts/Icon.js'
+import { useOpen } from '../../parts/useOpen.js'
 import { go, hrefOf } from '../../router.js'
 import { daysText, versionOf } from '../tanks/Level.js'
 
@@ -25,7 +25,7 @@ const MOST_LINES = 5
 
 /** What needs attention at this moment, each with the place where it is done; or that nothing does. */
 export function Attention({ tanks, chains, needs }: AttentionProps) {
-  const areAllShown = useSignal(false)
+  const all = useOpen()
   const low = tanks.data?.items.filter(isLow) ?? []
   const isListed = (id: string) => low.some((tank) => tank.id === id)
   const others = needs.data?.items.filter(({ id }) => !isListed(id)) ?? []
@@ -88,19 +88,14 @@ export function Attention({ tanks, chains, needs }: AttentionProps) {
       </li>
     )),
   ]
-  const shown = areAllShown.value ? lines : lines.slice(0, MOST_LINES)
+  const shown = all.isOpen ? lines : lines.slice(0, MOST_LINES)
   return (
     <ul class="attention" aria-label="What needs attention">
       {shown}
       {shown.length < lines.length && (
         <li>
           <span>{lines.length - shown.length} more need you.</span>
-          <button
-            type="button"
-            onClick={() => {
-              areAllShown.value = true
-            }}
-          >
+          <button type="button" onClick={all.open}>
             Show all
           </button>
         </li>

@@ -9,6 +9,7 @@ import { useKeys } from '../../keys.js'
 import { AsCodeButton } from '../../parts/AsCodeButton.js'
 import { now } from '../../parts/clock.js'
 import { grouped } from '../../parts/format.js'
+import { Options } from '../../parts/Options.js'
 import { Skeleton } from '../../parts/Skeleton.js'
 import { TroubleBanner } from '../../parts/TroubleBanner.js'
 import { go, hrefOf, place, searchWith } from '../../router.js'
@@ -77,7 +78,7 @@ export function Overview() {
   )
   const isChosen = search.has('from')
   return (
-    <div class="overview">
+    <div class="screen">
       <div class="row">
         <h1>Overview</h1>
         <span class="grow" />
@@ -90,11 +91,7 @@ export function Overview() {
             }
           >
             <option value="">All apps</option>
-            {[...names].map(([id, name]) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
+            <Options of={[...names]} />
           </select>
         )}
         <nav class="spans" aria-label="Period">

@@ -1,6 +1,7 @@
 import { decimalOf, unitsOf } from '../../parts/amounts.js'
 import { DraftInput } from '../../parts/DraftInput.js'
 import { Icon } from '../../parts/Icon.js'
+import { Options } from '../../parts/Options.js'
 import type { Budget } from './terms.js'
 
 type BudgetRowsProps = {
@@ -62,13 +63,11 @@ export function BudgetRows({ budgets, onChange }: BudgetRowsProps) {
               put(at, { ...budget, limit } as Budget)
             }}
           >
-            {Object.entries(units)
-              .filter(([unit]) => budget.per !== 'operation' || unit !== 'count')
-              .map(([unit, name]) => (
-                <option key={unit} value={unit}>
-                  {name}
-                </option>
-              ))}
+            <Options
+              of={Object.entries(units).filter(
+                ([unit]) => budget.per !== 'operation' || unit !== 'count',
+              )}
+            />
           </select>
           {budget.per !== 'operation' && (
             <Window
@@ -120,11 +119,7 @@ function Window({ at, value = 'never', onChange }: WindowProps) {
           onChange(aligned ?? { rollingSeconds: 3_600 })
         }}
       >
-        {windows.map((name) => (
-          <option key={name} value={name}>
-            {windowNames[name]}
-          </option>
-        ))}
+        <Options of={windows.map((name) => [name, windowNames[name]])} />
         <option value="rolling">in the last</option>
       </select>
       {isRolling && (

@@ -8,8 +8,10 @@ import type { App, Chain, Page, Policy, PolicyCheck, Terms } from '../../api/sha
 import { ActButton } from '../../parts/ActButton.js'
 import { ActionDialog } from '../../parts/ActionDialog.js'
 import { Field } from '../../parts/Field.js'
+import { Options } from '../../parts/Options.js'
 import { Tabs } from '../../parts/Tabs.js'
 import { toast } from '../../parts/toasts.js'
+import { useShown } from '../../parts/useOpen.js'
 import { go, hrefOf, place, searchWith } from '../../router.js'
 import { BudgetUse } from './BudgetUse.js'
 import { lineDiff } from './lineDiff.js'
@@ -52,7 +54,7 @@ export function PolicyEditor({ apps, stored, onSaved }: EditorProps) {
     position: stored?.position ?? 0,
     appId: stored === undefined ? appOfAddress(apps) : stored.appId,
   })
-  const dialog = useSignal<'save' | 'delete' | undefined>(undefined)
+  const dialog = useShown<'save' | 'delete'>()
   const chains = useQuery<Page<Chain>>('/chains')
   const check = useCheck(text.value, draft.value, stored?.policyId, (valid) => {
     formed.value = valid
@@ -87,7 +89,7 @@ export function PolicyEditor({ apps, stored, onSaved }: EditorProps) {
         ]
   const body = { ...draft.value, terms }
   return (
-    <div class="policy">
+    <div class="screen">
       <div class="row">
         <nav class="crumbs" aria-label="Where you are">
           <a href={hrefOf('policies')}>Policies</a> <span aria-hidden="true">/</span>
@@ -96,12 +98,7 @@ export function PolicyEditor({ apps, stored, onSaved }: EditorProps) {
         <span class="grow" />
         <span class="actions">
           {stored !== undefined && (
-            <ActButton
-              needs="admin"
-              onClick={() => {
-                dialog.value = 'delete'
-              }}
-            >
+            <ActButton needs="admin" onClick={() => dialog.show('delete')}>
               Delete
             </ActButton>
           )}
@@ -122,7 +119,7 @@ export function PolicyEditor({ apps, stored, onSaved }: EditorProps) {
             onClick={() => {
               if (draft.value.name.trim() === '') toast('The policy needs a name')
               else if (terms === undefined) toast('The JSON is not complete')
-              else if (isChanged) dialog.value = 'save'
+              else if (isChanged) dialog.show('save')
               else toast('Nothing was changed')
             }}
           >
@@ -147,11 +144,7 @@ export function PolicyEditor({ apps, stored, onSaved }: EditorProps) {
                 disabled={stored !== undefined}
                 onChange={(event) => set({ appId: event.currentTarget.value || null })}
               >
-                {apps.map(({ id, name }) => (
-                  <option key={id} value={id}>
-                    {name}
-                  </option>
-                ))}
+                <Options of={apps.map(({ id, name }) => [id, name])} />
                 <option value="">All apps of the account</option>
               </select>
             </Field>
@@ -224,7 +217,7 @@ export function PolicyEditor({ apps, stored, onSaved }: EditorProps) {
           />
         </div>
       </div>
-      {dialog.value === 'save' && (
+      {dialog.shown === 'save' && (
         <ActionDialog
           title={stored === undefined ? 'Create this policy' : `Save ${stored.name}`}
           act={stored === undefined ? 'Create it' : 'Save it'}
@@ -247,9 +240,7 @@ export function PolicyEditor({ apps, stored, onSaved }: EditorProps) {
             if (stored === undefined) go(hrefOf(`policies/${saved.policyId}`), 'replace')
             else onSaved?.()
           }}
-          onClose={() => {
-            dialog.value = undefined
-          }}
+          onClose={dialog.hide}
         >
           <p>From the next sponsorship on; what is signed already stays signed.</p>
           {warnings.map((warning) => (
@@ -260,7 +251,7 @@ export function PolicyEditor({ apps, stored, onSaved }: EditorProps) {
           <Difference before={stored === undefined ? '' : before} after={text.value} />
         </ActionDialog>
       )}
-      {dialog.value === 'delete' && stored !== undefined && (
+      {dialog.shown === 'delete' && stored !== undefined && (
         <ActionDialog
           title={`Delete ${stored.name}`}
           act="Delete it"
@@ -271,9 +262,7 @@ export function PolicyEditor({ apps, stored, onSaved }: EditorProps) {
             toast(`Deleted ${stored.name}`)
             go(hrefOf('policies'))
           }}
-          onClose={() => {
-            dialog.value = undefined
-          }}
+          onClose={dialog.hide}
         >
           <p>
             Its counters go with it. Where no other policy binds{' '}

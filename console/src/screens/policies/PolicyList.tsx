@@ -1,15 +1,12 @@
-import { curl } from '../../api/curl.js'
 import { useQuery } from '../../api/query.js'
 import { mayAct } from '../../api/role.js'
 import type { App, Page, Policy, Terms } from '../../api/shapes.js'
 import { useKeys } from '../../keys.js'
 import { ActButton } from '../../parts/ActButton.js'
 import { Age } from '../../parts/Age.js'
-import { AsCodeButton } from '../../parts/AsCodeButton.js'
-import { CsvButton } from '../../parts/CsvButton.js'
 import { Empty } from '../../parts/Empty.js'
-import { Loaded } from '../../parts/Loaded.js'
-import { Rows } from '../../parts/Rows.js'
+import { ListActs } from '../../parts/ListActs.js'
+import { LoadedRows } from '../../parts/LoadedRows.js'
 import type { Column } from '../../parts/Table.js'
 import { go, hrefOf } from '../../router.js'
 import { partsOf } from './terms.js'
@@ -26,41 +23,34 @@ export function PolicyList({ apps }: { readonly apps: readonly App[] }) {
       <div class="row">
         <h1>Policies</h1>
         <span class="grow" />
-        <CsvButton path="/policies" name="policies" />
-        <AsCodeButton
+        <ListActs
+          path="/policies"
           title="Policies as code"
-          codes={[
-            ['curl', curl('/policies')],
-            ['Command', 'purser policy list --account ACCOUNT'],
-          ]}
+          command="purser policy list --account ACCOUNT"
         />
         <ActButton needs="admin" look="primary" onClick={make}>
           New policy
         </ActButton>
       </div>
       <section class="card flush" aria-label="Policies">
-        <Loaded query={policies} lines={5}>
-          {({ items }) =>
-            items.length === 0 ? (
-              <Empty title="No policy: everything is sponsored">
-                <p>
-                  A policy says whom and what an app sponsors: chains, senders, calls, fees, and
-                  budgets of wei, USD or operations. Without one, anyone with a key can spend what
-                  is in the tank.
-                </p>
-              </Empty>
-            ) : (
-              <Rows
-                label="Policies"
-                columns={columnsOf(nameOf)}
-                rows={items}
-                keyOf={({ policyId }) => policyId}
-                hrefOf={({ policyId }) => hrefOf(`policies/${policyId}`)}
-                isOver={({ active }) => !active}
-              />
-            )
+        <LoadedRows
+          query={policies}
+          lines={5}
+          label="Policies"
+          columns={columnsOf(nameOf)}
+          keyOf={({ policyId }) => policyId}
+          hrefOf={({ policyId }) => hrefOf(`policies/${policyId}`)}
+          isOver={({ active }) => !active}
+          empty={
+            <Empty title="No policy: everything is sponsored">
+              <p>
+                A policy says whom and what an app sponsors: chains, senders, calls, fees, and
+                budgets of wei, USD or operations. Without one, anyone with a key can spend what is
+                in the tank.
+              </p>
+            </Empty>
           }
-        </Loaded>
+        />
       </section>
       <p class="muted">
         Policies of all apps must pass, and then the first policy of the app that passes pays. An
@@ -72,17 +62,15 @@ export function PolicyList({ apps }: { readonly apps: readonly App[] }) {
 
 function columnsOf(nameOf: (id: string | null) => string): readonly Column<Policy>[] {
   return [
-    { name: 'Policy', shown: 'always', cell: ({ name }) => <strong>{name}</strong> },
+    { name: 'Policy', cell: ({ name }) => <strong>{name}</strong> },
     {
       name: 'State',
-      shown: 'always',
       cell: ({ active }) =>
         active ? <span class="tag good">on</span> : <span class="tag">off</span>,
     },
-    { name: 'Applies to', shown: 'always', cell: ({ appId }) => nameOf(appId) },
+    { name: 'Applies to', cell: ({ appId }) => nameOf(appId) },
     {
       name: 'Sponsors only',
-      shown: 'always',
       cell: ({ terms }) => {
         const text = partsOf(terms as Terms).join(' · ') || 'no restriction'
         return (

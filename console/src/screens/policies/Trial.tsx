@@ -8,6 +8,7 @@ import { Age } from '../../parts/Age.js'
 import { Code } from '../../parts/Code.js'
 import { shortOf } from '../../parts/format.js'
 import { Icon } from '../../parts/Icon.js'
+import { Options } from '../../parts/Options.js'
 import { TroubleBanner } from '../../parts/TroubleBanner.js'
 import { hrefOf, place } from '../../router.js'
 import type { Against } from './against.js'
@@ -72,11 +73,7 @@ export function Trial({ apps, appId, policyId, terms, isChanged }: TrialProps) {
               chosen.value = event.currentTarget.value
             }}
           >
-            {apps.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
+            <Options of={apps.map(({ id, name }) => [id, name])} />
           </select>
         )}
         <button

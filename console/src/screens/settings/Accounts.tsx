@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals'
 import { accountId, call } from '../../api/call.js'
 import { curl } from '../../api/curl.js'
 import { useQuery } from '../../api/query.js'
@@ -9,13 +8,14 @@ import { Age } from '../../parts/Age.js'
 import { Field } from '../../parts/Field.js'
 import { OnceDialog } from '../../parts/OnceDialog.js'
 import { toast } from '../../parts/toasts.js'
+import { useOpen, useShown } from '../../parts/useOpen.js'
 import { Section } from './Section.js'
 
 /** All accounts of the instance; an operator may enter any, which the audit log keeps. */
 export function Accounts() {
   const query = useQuery<Page<Account>>('/accounts')
-  const isMaking = useSignal(false)
-  const shown = useSignal<string | undefined>(undefined)
+  const making = useOpen()
+  const secret = useShown<string>()
   const enter = ({ id, name }: Account) => {
     chooseAccount(id)
     toast(`You act in ${name}; the audit log says so`)
@@ -28,10 +28,9 @@ export function Accounts() {
         path="/accounts"
         command="purser account list"
         columns={[
-          { name: 'Account', shown: 'always', cell: ({ name }) => <strong>{name}</strong> },
+          { name: 'Account', cell: ({ name }) => <strong>{name}</strong> },
           {
             name: 'State',
-            shown: 'always',
             cell: ({ id, revokedAt }) => {
               if (revokedAt !== null) return <span class="tag">ended</span>
               return id === accountId.value ? (
@@ -45,7 +44,6 @@ export function Accounts() {
           { name: 'Created', shown: 'wide', cell: ({ createdAt }) => <Age at={createdAt} /> },
           {
             name: 'Actions',
-            shown: 'always',
             isNumber: true,
             cell: (account) =>
               account.revokedAt === null && (
@@ -63,17 +61,11 @@ export function Accounts() {
         isOver={({ revokedAt }) => revokedAt !== null}
         empty="No account yet"
       >
-        <button
-          type="button"
-          class="primary"
-          onClick={() => {
-            isMaking.value = true
-          }}
-        >
+        <button type="button" class="primary" onClick={making.open}>
           New account
         </button>
       </Section>
-      {isMaking.value && (
+      {making.isOpen && (
         <ActionDialog
           title="New account"
           act="Create the account"
@@ -83,28 +75,23 @@ export function Accounts() {
           ]}
           run={async (form) => {
             const body = { name: form.get('name') }
-            shown.value = (
-              await call<{ authToken: string }>('POST', '/accounts', { body })
-            ).authToken
+            const made = await call<{ authToken: string }>('POST', '/accounts', { body })
+            secret.show(made.authToken)
             query.refresh()
           }}
-          onClose={() => {
-            isMaking.value = false
-          }}
+          onClose={making.close}
         >
           <Field label="Name" hint="A customer or a team: it owns apps, policies and people.">
             <input name="name" required maxLength={100} autocomplete="off" />
           </Field>
         </ActionDialog>
       )}
-      {shown.value !== undefined && (
+      {secret.shown !== undefined && (
         <OnceDialog
           title="The account's authToken"
           text="It acts for the account as an admin, and for the webhook API. It is shown this once."
-          values={[['authToken', shown.value]]}
-          onClose={() => {
-            shown.value = undefined
-          }}
+          values={[['authToken', secret.shown]]}
+          onClose={secret.hide}
         />
       )}
     </>

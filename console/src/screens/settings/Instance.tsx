@@ -1,11 +1,9 @@
-import { curl } from '../../api/curl.js'
 import { useQuery } from '../../api/query.js'
 import type { InstanceSettings } from '../../api/shapes.js'
-import { AsCodeButton } from '../../parts/AsCodeButton.js'
-import { CsvButton } from '../../parts/CsvButton.js'
 import { Fact, Facts } from '../../parts/Facts.js'
 import { momentOf } from '../../parts/format.js'
 import { Json } from '../../parts/Json.js'
+import { ListActs } from '../../parts/ListActs.js'
 import { Loaded } from '../../parts/Loaded.js'
 import { Table } from '../../parts/Table.js'
 import { LogLevel } from './LogLevel.js'
@@ -44,8 +42,7 @@ export function Instance() {
           <section class="card flush" aria-label="Configuration">
             <div class="card-head">
               <h2>Configuration</h2>
-              <CsvButton path="/settings" name="settings" />
-              <AsCodeButton title="Configuration" codes={[['curl', curl('/settings')]]} />
+              <ListActs path="/settings" title="Configuration" />
             </div>
             <Table
               label="Configuration"
@@ -68,7 +65,6 @@ function chosenFirst(a: Setting, b: Setting): number {
 const columns = [
   {
     name: 'Setting',
-    shown: 'always',
     cell: ({ name, help }: Setting) => (
       <span class="setting">
         <code>{name}</code>
@@ -78,7 +74,6 @@ const columns = [
   },
   {
     name: 'From',
-    shown: 'always',
     cell: ({ source, flag, variable }: Setting) => (
       <span
         class={source === 'default' ? 'muted' : 'tag'}
@@ -88,7 +83,7 @@ const columns = [
       </span>
     ),
   },
-  { name: 'Value', shown: 'always', cell: (setting: Setting) => <Value setting={setting} /> },
+  { name: 'Value', cell: (setting: Setting) => <Value setting={setting} /> },
 ] as const
 
 function Value({ setting: { value, source, isSecret } }: { readonly setting: Setting }) {

@@ -1,10 +1,11 @@
-import { useSignal } from '@preact/signals'
 import { call } from '../../api/call.js'
 import { curl } from '../../api/curl.js'
 import type { InstanceSettings } from '../../api/shapes.js'
 import { ActionDialog } from '../../parts/ActionDialog.js'
 import { Field } from '../../parts/Field.js'
+import { Options } from '../../parts/Options.js'
 import { toast } from '../../parts/toasts.js'
+import { useOpen } from '../../parts/useOpen.js'
 
 type Levels = InstanceSettings['logLevel']
 
@@ -21,21 +22,13 @@ type LogLevelProps = { readonly level: Levels; onChanged(): void }
 
 /** Changes the level of the log until the next start. */
 export function LogLevel({ level: { now, configured }, onChanged }: LogLevelProps) {
-  const isChanging = useSignal(false)
-  const close = () => {
-    isChanging.value = false
-  }
+  const changing = useOpen()
   return (
     <>
-      <button
-        type="button"
-        onClick={() => {
-          isChanging.value = true
-        }}
-      >
+      <button type="button" onClick={changing.open}>
         Change log level
       </button>
-      {isChanging.value && (
+      {changing.isOpen && (
         <ActionDialog
           title="Log level"
           act="Change it"
@@ -46,15 +39,11 @@ export function LogLevel({ level: { now, configured }, onChanged }: LogLevelProp
             toast(`The log is at ${answer.now}`)
             onChanged()
           }}
-          onClose={close}
+          onClose={changing.close}
         >
           <Field label="Level">
             <select name="level">
-              {levels.map(([level, text]) => (
-                <option key={level} value={level} selected={level === now}>
-                  {text}
-                </option>
-              ))}
+              <Options of={levels} first={now} />
             </select>
           </Field>
           <p class="muted">

@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals'
 import { accountId, call } from '../../api/call.js'
 import { curl } from '../../api/curl.js'
 import { useQuery } from '../../api/query.js'
@@ -13,6 +12,7 @@ import { momentOf } from '../../parts/format.js'
 import { OnceDialog } from '../../parts/OnceDialog.js'
 import type { Column } from '../../parts/Table.js'
 import { toast } from '../../parts/toasts.js'
+import { useOpen, useShown } from '../../parts/useOpen.js'
 import { RoleField } from './RoleField.js'
 import { Section } from './Section.js'
 import { setupUrl } from './setupUrl.js'
@@ -21,14 +21,13 @@ import { setupUrl } from './setupUrl.js'
 export function Members() {
   const members = useQuery<Page<Member>>('/members')
   const invitations = useQuery<Page<Invitation>>(mayAct('admin') ? '/invitations' : undefined)
-  const isInviting = useSignal(false)
-  const link = useSignal<string | undefined>(undefined)
-  const changing = useSignal<Member | undefined>(undefined)
-  const leaving = useSignal<Member | undefined>(undefined)
+  const inviting = useOpen()
+  const link = useShown<string>()
+  const changing = useShown<Member>()
+  const leaving = useShown<Member>()
   const columns: readonly Column<Member>[] = [
     {
       name: 'Who',
-      shown: 'always',
       cell: ({ email, userId }) => (
         <>
           <strong>{email}</strong>
@@ -36,29 +35,18 @@ export function Members() {
         </>
       ),
     },
-    { name: 'Role', shown: 'always', cell: ({ role }) => <span class="tag">{role}</span> },
+    { name: 'Role', cell: ({ role }) => <span class="tag">{role}</span> },
     { name: 'Name', shown: 'wide', cell: ({ name }) => name },
     { name: 'Since', shown: 'wide', cell: ({ createdAt }) => <Age at={createdAt} /> },
     {
       name: 'Actions',
-      shown: 'always',
       isNumber: true,
       cell: (member) => (
         <span class="cell-acts">
-          <ActButton
-            needs="admin"
-            onClick={() => {
-              changing.value = member
-            }}
-          >
+          <ActButton needs="admin" onClick={() => changing.show(member)}>
             Change role
           </ActButton>
-          <ActButton
-            needs="admin"
-            onClick={() => {
-              leaving.value = member
-            }}
-          >
+          <ActButton needs="admin" onClick={() => leaving.show(member)}>
             Remove
           </ActButton>
         </span>
@@ -76,18 +64,12 @@ export function Members() {
         isOver={({ disabledAt }) => disabledAt !== null}
         empty="Nobody is a member: operators enter the account, and scripts by its token"
       >
-        <ActButton
-          needs="admin"
-          look="primary"
-          onClick={() => {
-            isInviting.value = true
-          }}
-        >
+        <ActButton needs="admin" look="primary" onClick={inviting.open}>
           Invite
         </ActButton>
       </Section>
       {mayAct('admin') && <Invitations query={invitations} />}
-      {isInviting.value && (
+      {inviting.isOpen && (
         <ActionDialog
           title="Invite to the account"
           act="Create the link"
@@ -101,12 +83,10 @@ export function Members() {
           run={async (form) => {
             const body = { email: form.get('email'), role: form.get('role') }
             const made = await call<{ token: string }>('POST', '/invitations', { body })
-            link.value = setupUrl(made.token)
+            link.show(setupUrl(made.token))
             invitations.refresh()
           }}
-          onClose={() => {
-            isInviting.value = false
-          }}
+          onClose={inviting.close}
         >
           <Field label="E-mail address" hint="Purser sends no mail: you hand the link on.">
             <input name="email" type="email" required maxLength={254} autocomplete="off" />
@@ -114,33 +94,19 @@ export function Members() {
           <RoleField value="viewer" />
         </ActionDialog>
       )}
-      {link.value !== undefined && (
+      {link.shown !== undefined && (
         <OnceDialog
           title="The invitation"
           text="The first person who opens this link joins with the role. It expires in seven days and is shown only once."
-          values={[['link', link.value]]}
-          onClose={() => {
-            link.value = undefined
-          }}
+          values={[['link', link.shown]]}
+          onClose={link.hide}
         />
       )}
-      {changing.value !== undefined && (
-        <ChangeRole
-          member={changing.value}
-          onDone={members.refresh}
-          onClose={() => {
-            changing.value = undefined
-          }}
-        />
+      {changing.shown !== undefined && (
+        <ChangeRole member={changing.shown} onDone={members.refresh} onClose={changing.hide} />
       )}
-      {leaving.value !== undefined && (
-        <RemoveMember
-          member={leaving.value}
-          onDone={members.refresh}
-          onClose={() => {
-            leaving.value = undefined
-          }}
-        />
+      {leaving.shown !== undefined && (
+        <RemoveMember member={leaving.shown} onDone={members.refresh} onClose={leaving.hide} />
       )}
     </>
   )
@@ -192,13 +158,9 @@ function RemoveMember({ member, onDone, onClose }: MemberDialogProps) {
 
 function Invitations({ query }: { readonly query: ReturnType<typeof useQuery<Page<Invitation>>> }) {
   const withdraw = async (id: string): Promise<void> => {
-    try {
-      await call('DELETE', `/invitations/${id}`)
-      toast('Withdrawn')
-      query.refresh()
-    } catch (error) {
-      toast((error as Error).message)
-    }
+    await call('DELETE', `/invitations/${id}`)
+    toast('Withdrawn')
+    query.refresh()
   }
   return (
     <Section
@@ -206,8 +168,8 @@ function Invitations({ query }: { readonly query: ReturnType<typeof useQuery<Pag
       query={query}
       path="/invitations"
       columns={[
-        { name: 'Who', shown: 'always', cell: ({ email }) => email },
-        { name: 'Role', shown: 'always', cell: ({ role }) => <span class="tag">{role}</span> },
+        { name: 'Who', cell: ({ email }) => email },
+        { name: 'Role', cell: ({ role }) => <span class="tag">{role}</span> },
         {
           name: 'Ends',
           shown: 'wide',
@@ -215,10 +177,9 @@ function Invitations({ query }: { readonly query: ReturnType<typeof useQuery<Pag
         },
         {
           name: 'Actions',
-          shown: 'always',
           isNumber: true,
           cell: ({ id }) => (
-            <ActButton needs="admin" onClick={() => void withdraw(id)}>
+            <ActButton needs="admin" onClick={() => withdraw(id)}>
               Withdraw
             </ActButton>
           ),

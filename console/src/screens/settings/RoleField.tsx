@@ -1,5 +1,6 @@
 import type { Role } from '../../api/role.js'
 import { Field } from '../../parts/Field.js'
+import { Options } from '../../parts/Options.js'
 
 const roles: readonly (readonly [role: Role, text: string])[] = [
   ['viewer', 'viewer: sees, changes nothing'],
@@ -12,11 +13,7 @@ export function RoleField({ value }: { readonly value: Role }) {
   return (
     <Field label="Role">
       <select name="role">
-        {roles.map(([role, text]) => (
-          <option key={role} value={role} selected={role === value}>
-            {text}
-          </option>
-        ))}
+        <Options of={roles} first={value} />
       </select>
     </Field>
   )

@@ -1,10 +1,8 @@
 import type { ComponentChildren } from 'preact'
-import { curl } from '../../api/curl.js'
 import type { Query } from '../../api/query.js'
 import type { Page } from '../../api/shapes.js'
-import { AsCodeButton } from '../../parts/AsCodeButton.js'
-import { CsvButton } from '../../parts/CsvButton.js'
 import { Empty } from '../../parts/Empty.js'
+import { ListActs } from '../../parts/ListActs.js'
 import { Loaded } from '../../parts/Loaded.js'
 import { type Column, Table } from '../../parts/Table.js'
 
@@ -39,14 +37,7 @@ export function Section<Row>({
     <section class="card flush" aria-label={title}>
       <div class="card-head">
         <h2>{title}</h2>
-        <CsvButton path={path} name={path.slice(path.lastIndexOf('/') + 1)} />
-        <AsCodeButton
-          title={title}
-          codes={[
-            ['curl', curl(path)],
-            ...(command === undefined ? [] : [['command', command] as const]),
-          ]}
-        />
+        <ListActs path={path} title={title} command={command} />
         {children}
       </div>
       <Loaded query={query} lines={3}>

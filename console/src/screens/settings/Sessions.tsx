@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals'
 import { call } from '../../api/call.js'
 import { useQuery } from '../../api/query.js'
 import { session } from '../../api/session.js'
@@ -7,12 +6,13 @@ import { ActionDialog } from '../../parts/ActionDialog.js'
 import { Age } from '../../parts/Age.js'
 import { Field } from '../../parts/Field.js'
 import { toast } from '../../parts/toasts.js'
+import { useOpen } from '../../parts/useOpen.js'
 import { Section } from './Section.js'
 
 /** The sessions of the user who is signed in, and the password. */
 export function Sessions() {
   const query = useQuery<Page<Session>>('/sessions')
-  const isChanging = useSignal(false)
+  const changing = useOpen()
   const end = async (id: string): Promise<void> => {
     try {
       await call('DELETE', `/sessions/${id}`)
@@ -34,12 +34,7 @@ export function Sessions() {
           </p>
         </div>
         {user?.hasPassword === true ? (
-          <button
-            type="button"
-            onClick={() => {
-              isChanging.value = true
-            }}
-          >
+          <button type="button" onClick={changing.open}>
             Change password
           </button>
         ) : (
@@ -51,8 +46,8 @@ export function Sessions() {
         query={query}
         path="/sessions"
         columns={[
-          { name: 'From', shown: 'always', cell: ({ ip }) => ip ?? 'unknown' },
-          { name: 'Last seen', shown: 'always', cell: ({ seenAt }) => <Age at={seenAt} /> },
+          { name: 'From', cell: ({ ip }) => ip ?? 'unknown' },
+          { name: 'Last seen', cell: ({ seenAt }) => <Age at={seenAt} /> },
           {
             name: 'Browser',
             shown: 'wide',
@@ -64,7 +59,6 @@ export function Sessions() {
           },
           {
             name: 'Actions',
-            shown: 'always',
             isNumber: true,
             cell: ({ id, isThis }) =>
               isThis ? (
@@ -79,7 +73,7 @@ export function Sessions() {
         keyOf={({ id }) => id}
         empty="No session"
       />
-      {isChanging.value && (
+      {changing.isOpen && (
         <ActionDialog
           title="Change password"
           act="Change it"
@@ -90,9 +84,7 @@ export function Sessions() {
             toast('Changed; all other sessions have ended')
             query.refresh()
           }}
-          onClose={() => {
-            isChanging.value = false
-          }}
+          onClose={changing.close}
         >
           <Field label="Current password">
             <input name="current" type="password" autocomplete="current-password" required />

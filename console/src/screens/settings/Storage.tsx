@@ -13,14 +13,13 @@ export function Storage() {
       path="/storage"
       command="purser storage"
       columns={[
-        { name: 'Table', shown: 'always', cell: ({ name }) => <code>{name}</code> },
+        { name: 'Table', cell: ({ name }) => <code>{name}</code> },
         {
           name: 'Rows (estimate)',
-          shown: 'always',
           isNumber: true,
           cell: ({ rows }) => (rows === null ? 'not counted yet' : grouped(rows)),
         },
-        { name: 'Size', shown: 'always', isNumber: true, cell: ({ bytes }) => bytesOf(bytes) },
+        { name: 'Size', isNumber: true, cell: ({ bytes }) => bytesOf(bytes) },
         {
           name: 'Its indexes',
           shown: 'wide',

@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals'
 import { accountId, call } from '../../api/call.js'
 import { curl } from '../../api/curl.js'
 import { useQuery } from '../../api/query.js'
@@ -11,8 +10,10 @@ import { Empty } from '../../parts/Empty.js'
 import { Field } from '../../parts/Field.js'
 import { momentOf } from '../../parts/format.js'
 import { OnceDialog } from '../../parts/OnceDialog.js'
+import { Options } from '../../parts/Options.js'
 import type { Column } from '../../parts/Table.js'
 import { toast } from '../../parts/toasts.js'
+import { useOpen, useShown } from '../../parts/useOpen.js'
 import { RoleField } from './RoleField.js'
 import { Section } from './Section.js'
 
@@ -26,9 +27,9 @@ const ends = [
 /** The tokens by which scripts act for the account. */
 export function Tokens() {
   const query = useQuery<Page<AuthToken>>(mayAct('admin') ? '/auth-tokens' : undefined)
-  const isMaking = useSignal(false)
-  const shown = useSignal<string | undefined>(undefined)
-  const ending = useSignal<AuthToken | undefined>(undefined)
+  const making = useOpen()
+  const secret = useShown<string>()
+  const ending = useShown<AuthToken>()
   if (!mayAct('admin'))
     return (
       <Empty title="Tokens need the role admin">
@@ -36,8 +37,8 @@ export function Tokens() {
       </Empty>
     )
   const columns: readonly Column<AuthToken>[] = [
-    { name: 'Token', shown: 'always', cell: ({ name }) => <strong>{name}</strong> },
-    { name: 'Role', shown: 'always', cell: ({ role }) => <span class="tag">{role}</span> },
+    { name: 'Token', cell: ({ name }) => <strong>{name}</strong> },
+    { name: 'Role', cell: ({ role }) => <span class="tag">{role}</span> },
     {
       name: 'Ends with',
       shown: 'wide',
@@ -50,12 +51,10 @@ export function Tokens() {
     },
     {
       name: 'Last used',
-      shown: 'always',
       cell: ({ lastUsedAt }) => (lastUsedAt === null ? 'never' : <Age at={lastUsedAt} />),
     },
     {
       name: 'Actions',
-      shown: 'always',
       isNumber: true,
       cell: (token) =>
         token.isFirst ? (
@@ -63,12 +62,7 @@ export function Tokens() {
             the account's authToken
           </span>
         ) : (
-          <ActButton
-            needs="admin"
-            onClick={() => {
-              ending.value = token
-            }}
-          >
+          <ActButton needs="admin" onClick={() => ending.show(token)}>
             End
           </ActButton>
         ),
@@ -85,17 +79,11 @@ export function Tokens() {
         keyOf={({ id }) => id}
         empty="No token"
       >
-        <ActButton
-          needs="admin"
-          look="primary"
-          onClick={() => {
-            isMaking.value = true
-          }}
-        >
+        <ActButton needs="admin" look="primary" onClick={making.open}>
           New token
         </ActButton>
       </Section>
-      {isMaking.value && (
+      {making.isOpen && (
         <ActionDialog
           title="New token"
           act="Create the token"
@@ -111,14 +99,11 @@ export function Tokens() {
             const expiresAt =
               days === 0 ? null : new Date(Date.now() + days * 86_400_000).toISOString()
             const body = { name: form.get('name'), role: form.get('role'), expiresAt }
-            shown.value = (
-              await call<{ authToken: string }>('POST', '/auth-tokens', { body })
-            ).authToken
+            const made = await call<{ authToken: string }>('POST', '/auth-tokens', { body })
+            secret.show(made.authToken)
             query.refresh()
           }}
-          onClose={() => {
-            isMaking.value = false
-          }}
+          onClose={making.close}
         >
           <Field label="Name" hint="What it is for.">
             <input name="name" required maxLength={100} autocomplete="off" />
@@ -126,33 +111,21 @@ export function Tokens() {
           <RoleField value="viewer" />
           <Field label="Ends">
             <select name="days">
-              {ends.map(([days, text]) => (
-                <option key={days} value={days}>
-                  {text}
-                </option>
-              ))}
+              <Options of={ends} />
             </select>
           </Field>
         </ActionDialog>
       )}
-      {shown.value !== undefined && (
+      {secret.shown !== undefined && (
         <OnceDialog
           title="The token"
           text="The service keeps only its hash. It is shown this once."
-          values={[['token', shown.value]]}
-          onClose={() => {
-            shown.value = undefined
-          }}
+          values={[['token', secret.shown]]}
+          onClose={secret.hide}
         />
       )}
-      {ending.value !== undefined && (
-        <EndToken
-          token={ending.value}
-          onDone={query.refresh}
-          onClose={() => {
-            ending.value = undefined
-          }}
-        />
+      {ending.shown !== undefined && (
+        <EndToken token={ending.shown} onDone={query.refresh} onClose={ending.hide} />
       )}
     </>
   )

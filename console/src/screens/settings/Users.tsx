@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals'
 import { call } from '../../api/call.js'
 import { curl } from '../../api/curl.js'
 import { useQuery } from '../../api/query.js'
@@ -10,14 +9,15 @@ import { Field } from '../../parts/Field.js'
 import { OnceDialog } from '../../parts/OnceDialog.js'
 import type { Column } from '../../parts/Table.js'
 import { toast } from '../../parts/toasts.js'
+import { useOpen, useShown } from '../../parts/useOpen.js'
 import { Section } from './Section.js'
 import { setupUrl } from './setupUrl.js'
 
 /** All users of the instance. */
 export function Users() {
   const query = useQuery<Page<User>>('/users')
-  const isMaking = useSignal(false)
-  const link = useSignal<string | undefined>(undefined)
+  const making = useOpen()
+  const link = useShown<string>()
   const change = async (user: User, body: Readonly<Record<string, boolean>>): Promise<void> => {
     try {
       await call('PATCH', `/users/${user.id}`, { body })
@@ -28,10 +28,9 @@ export function Users() {
     }
   }
   const columns: readonly Column<User>[] = [
-    { name: 'User', shown: 'always', cell: ({ email }) => <strong>{email}</strong> },
+    { name: 'User', cell: ({ email }) => <strong>{email}</strong> },
     {
       name: 'State',
-      shown: 'always',
       cell: ({ disabledAt, isOperator }) => {
         if (disabledAt !== null) return <span class="tag bad">disabled</span>
         return (
@@ -43,7 +42,6 @@ export function Users() {
     { name: 'Created', shown: 'wide', cell: ({ createdAt }) => <Age at={createdAt} /> },
     {
       name: 'Actions',
-      shown: 'always',
       isNumber: true,
       cell: (user) =>
         user.id === session.value?.user.id ? (
@@ -78,17 +76,11 @@ export function Users() {
         isOver={({ disabledAt }) => disabledAt !== null}
         empty="No user"
       >
-        <button
-          type="button"
-          class="primary"
-          onClick={() => {
-            isMaking.value = true
-          }}
-        >
+        <button type="button" class="primary" onClick={making.open}>
           New user
         </button>
       </Section>
-      {isMaking.value && (
+      {making.isOpen && (
         <ActionDialog
           title="New user"
           act="Create the user"
@@ -100,12 +92,10 @@ export function Users() {
             const isOperator = form.get('isOperator') === 'on'
             const body = { email: form.get('email'), name: form.get('name'), isOperator }
             const made = await call<{ token: string }>('POST', '/users', { body })
-            link.value = setupUrl(made.token)
+            link.show(setupUrl(made.token))
             query.refresh()
           }}
-          onClose={() => {
-            isMaking.value = false
-          }}
+          onClose={making.close}
         >
           <Field label="E-mail address">
             <input name="email" type="email" required maxLength={254} autocomplete="off" />
@@ -119,14 +109,12 @@ export function Users() {
           </label>
         </ActionDialog>
       )}
-      {link.value !== undefined && (
+      {link.shown !== undefined && (
         <OnceDialog
           title="The setup link"
           text="The user chooses a password by it, once and within a day. It is shown this once."
-          values={[['link', link.value]]}
-          onClose={() => {
-            link.value = undefined
-          }}
+          values={[['link', link.shown]]}
+          onClose={link.hide}
         />
       )}
     </>

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { Mistake } from '../../parts/Mistake.js'
 
 type GateProps = {
   readonly title: string
@@ -16,11 +17,7 @@ export function Gate({ title, trouble, children }: GateProps) {
           Purser
         </p>
         <h1>{title}</h1>
-        {trouble !== undefined && (
-          <p class="trouble" role="alert">
-            {trouble}
-          </p>
-        )}
+        <Mistake text={trouble} />
         {children}
       </div>
     </main>

@@ -1,11 +1,13 @@
-import { useSignal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
 import { acceptInvitation, joinByInvitation, session } from '../../api/session.js'
+import { useAct } from '../../parts/useAct.js'
 import { go, hrefOf } from '../../router.js'
 import { Gate } from './Gate.js'
 
 /** The shortest password; the service has the last word. */
 const SHORTEST = 12
+
+const NO_TOKEN = 'This address lacks its token: open the whole link, with what follows #.'
 
 /**
  * Accepts an invitation, whose token stands behind the `#`: as the user who is signed in, or with a password, which signs
@@ -17,28 +19,17 @@ export function Setup() {
     history.replaceState(null, '', location.pathname)
     return text
   }, [])
-  const trouble = useSignal<string | undefined>(
-    token === ''
-      ? 'This address lacks its token: open the whole link, with what follows #.'
-      : undefined,
-  )
-  const isBusy = useSignal(false)
+  const { isBusy, trouble, run } = useAct()
   const user = session.value?.user
-  const accept = async (by: () => Promise<void>): Promise<void> => {
-    isBusy.value = true
-    trouble.value = undefined
-    try {
+  const accept = (by: () => Promise<void>) =>
+    run(async () => {
       await by()
       go(hrefOf(''), 'replace')
-    } catch (error) {
-      trouble.value = (error as Error).message
-      isBusy.value = false
-    }
-  }
+    })
   return (
     <Gate
       title={user === undefined ? 'Choose a password' : 'Accept the invitation'}
-      trouble={trouble.value}
+      trouble={token === '' ? NO_TOKEN : trouble}
     >
       {user !== undefined && (
         <>
@@ -46,7 +37,7 @@ export function Setup() {
             <button
               type="button"
               class="primary"
-              disabled={isBusy.value || token === ''}
+              disabled={isBusy || token === ''}
               onClick={() => void accept(() => joinByInvitation(token))}
             >
               Accept as {user.email}
@@ -78,8 +69,8 @@ export function Setup() {
             sign in, then open the link again.
           </span>
         </label>
-        <button type="submit" class="primary" disabled={isBusy.value || token === ''}>
-          {isBusy.value ? 'Setting up…' : 'Set up and sign in'}
+        <button type="submit" class="primary" disabled={isBusy || token === ''}>
+          {isBusy ? 'Setting up…' : 'Set up and sign in'}
         </button>
       </form>
     </Gate>

@@ -9,6 +9,7 @@ import { ndjsonOf } from '../../parts/csv.js'
 import { Empty } from '../../parts/Empty.js'
 import { grouped, momentOf, usdText } from '../../parts/format.js'
 import { Loaded } from '../../parts/Loaded.js'
+import { Options } from '../../parts/Options.js'
 import { saveCsv, saveText } from '../../parts/saveFile.js'
 import { type Column, Table } from '../../parts/Table.js'
 import { Tabs } from '../../parts/Tabs.js'
@@ -71,11 +72,7 @@ function Month() {
             go(hrefOf('spending', searchWith({ month: event.currentTarget.value })))
           }
         >
-          {months.map((each) => (
-            <option key={each} value={each}>
-              {each}
-            </option>
-          ))}
+          <Options of={months.map((each) => [each, each])} />
         </select>
         <button
           type="button"
@@ -195,7 +192,7 @@ function usdShown(lines: readonly Spend[]): string {
 }
 
 const columns: readonly Column<Row>[] = [
-  { name: 'What', shown: 'always', cell: ({ name }) => <strong>{name}</strong> },
+  { name: 'What', cell: ({ name }) => <strong>{name}</strong> },
   {
     name: 'Operations',
     shown: 'wide',
@@ -203,7 +200,7 @@ const columns: readonly Column<Row>[] = [
     cell: ({ lines }) =>
       grouped(lines.reduce((sum, { operations }) => sum + Number(operations), 0)),
   },
-  { name: 'Cost', shown: 'always', isNumber: true, cell: ({ lines }) => coinsOfAll(lines) },
+  { name: 'Cost', isNumber: true, cell: ({ lines }) => coinsOfAll(lines) },
   {
     name: 'Unused gas',
     shown: 'wide',
@@ -213,7 +210,7 @@ const columns: readonly Column<Row>[] = [
       return costs.length === 0 ? '–' : `about ${coinsOfAll(costs)}`
     },
   },
-  { name: 'USD', shown: 'always', isNumber: true, cell: ({ lines }) => usdShown(lines) },
+  { name: 'USD', isNumber: true, cell: ({ lines }) => usdShown(lines) },
   {
     name: 'Month before',
     shown: 'widest',

@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals'
 import { call } from '../../api/call.js'
 import { curl } from '../../api/curl.js'
 import { appName } from '../../api/names.js'
@@ -8,20 +7,18 @@ import { ActButton } from '../../parts/ActButton.js'
 import { ActionDialog } from '../../parts/ActionDialog.js'
 import { Field } from '../../parts/Field.js'
 import { momentOf } from '../../parts/format.js'
+import { Options } from '../../parts/Options.js'
 import { type Column, Table } from '../../parts/Table.js'
+import { useOpen } from '../../parts/useOpen.js'
 import { go, hrefOf } from '../../router.js'
 import { Paged } from '../operations/Paged.js'
 import { useList } from '../operations/useList.js'
 import { spanOfMonth } from './spending.js'
 
 const columns: readonly Column<Statement>[] = [
-  {
-    name: 'App',
-    shown: 'always',
-    cell: ({ id, appId }) => <a href={hrefOf(`spending/${id}`)}>{appName(appId)}</a>,
-  },
-  { name: 'From', shown: 'always', cell: ({ from }) => momentOf(from) },
-  { name: 'Until', shown: 'always', cell: ({ until }) => momentOf(until) },
+  { name: 'App', cell: ({ id, appId }) => <a href={hrefOf(`spending/${id}`)}>{appName(appId)}</a> },
+  { name: 'From', cell: ({ from }) => momentOf(from) },
+  { name: 'Until', cell: ({ until }) => momentOf(until) },
   { name: 'Made', shown: 'wide', cell: ({ createdAt }) => momentOf(createdAt) },
 ]
 
@@ -31,7 +28,7 @@ const keyOf = ({ id }: Statement) => id
 export function Statements({ month }: { readonly month: string }) {
   const list = useList<Statement>('/statements', {}, keyOf, () => false)
   const apps = useQuery<Page<App>>('/apps').data?.items ?? []
-  const isMaking = useSignal(false)
+  const making = useOpen()
   const { from, until } = spanOfMonth(month)
   const body = { from: from.toISOString(), until: until.toISOString() }
   return (
@@ -40,12 +37,7 @@ export function Statements({ month }: { readonly month: string }) {
         <h2>Statements</h2>
         <span class="grow" />
         {apps.length > 0 && (
-          <ActButton
-            needs="admin"
-            onClick={() => {
-              isMaking.value = true
-            }}
-          >
+          <ActButton needs="admin" onClick={making.open}>
             Sign {month}
           </ActButton>
         )}
@@ -61,7 +53,7 @@ export function Statements({ month }: { readonly month: string }) {
           </div>
         )}
       </Paged>
-      {isMaking.value && (
+      {making.isOpen && (
         <ActionDialog
           title={`Statement of ${month}`}
           act="Sign it"
@@ -71,17 +63,11 @@ export function Statements({ month }: { readonly month: string }) {
             const { id } = await call<Statement>('POST', path, { body })
             go(hrefOf(`spending/${id}`))
           }}
-          onClose={() => {
-            isMaking.value = false
-          }}
+          onClose={making.close}
         >
           <Field label="App">
             <select name="app">
-              {apps.map(({ id, name }) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
+              <Options of={apps.map(({ id, name }) => [id, name])} />
             </select>
           </Field>
         </ActionDialog>

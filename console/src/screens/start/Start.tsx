@@ -8,9 +8,10 @@ import { serviceUrl } from '../../api/site.js'
 import { ActButton } from '../../parts/ActButton.js'
 import { Age } from '../../parts/Age.js'
 import { Code } from '../../parts/Code.js'
+import { Copyable } from '../../parts/Copyable.js'
 import { Empty } from '../../parts/Empty.js'
 import { shortOf } from '../../parts/format.js'
-import { CopyButton } from '../../parts/Hex.js'
+import { Options } from '../../parts/Options.js'
 import { Skeleton } from '../../parts/Skeleton.js'
 import { State, stateOf } from '../../parts/State.js'
 import { TroubleBanner } from '../../parts/TroubleBanner.js'
@@ -47,7 +48,7 @@ export function Start() {
   const apiKey = made.value ?? credentials.value?.apiKey
   const endpoints = endpointsOf(serviceUrl, chainId, apiKey ?? YOUR_KEY)
   return (
-    <div class="start">
+    <div class="screen start">
       <h1>Get started</h1>
       <section class="card">
         <div class="row">
@@ -60,20 +61,16 @@ export function Start() {
                 chosen.value = Number(event.currentTarget.value)
               }}
             >
-              {chains.data.items.map((each) => (
-                <option key={each.chainId} value={each.chainId}>
-                  {each.name}
-                </option>
-              ))}
+              <Options of={chains.data.items.map((each) => [each.chainId, each.name])} />
             </select>
           )}
         </div>
         <dl class="endpoints">
-          <Endpoint name="Bundler URL" value={endpoints.bundlerUrl} />
-          <Endpoint name="Paymaster URL" value={endpoints.paymasterUrl} />
-          <Endpoint name="Standard URL (for viem)" value={endpoints.standardUrl} />
-          <Endpoint name="apiKey" value={apiKey} otherwise={YOUR_KEY} />
-          <Endpoint
+          <Copyable name="Bundler URL" value={endpoints.bundlerUrl} />
+          <Copyable name="Paymaster URL" value={endpoints.paymasterUrl} />
+          <Copyable name="Standard URL (for viem)" value={endpoints.standardUrl} />
+          <Copyable name="apiKey" value={apiKey} otherwise={YOUR_KEY} />
+          <Copyable
             name="authToken (webhook API)"
             value={credentials.value?.authToken}
             otherwise={YOUR_TOKEN}
@@ -83,30 +80,6 @@ export function Start() {
       </section>
       <Snippets endpoints={endpoints} />
       <FirstOperation apps={app === undefined ? [] : [app.id]} />
-    </div>
-  )
-}
-
-type EndpointProps = {
-  readonly name: string
-  readonly value: string | undefined
-  readonly otherwise?: string
-}
-
-function Endpoint({ name, value, otherwise }: EndpointProps) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>
-        {value === undefined ? (
-          <span class="muted">{otherwise}</span>
-        ) : (
-          <>
-            <code>{value}</code>
-            <CopyButton text={value} what={`the ${name}`} />
-          </>
-        )}
-      </dd>
     </div>
   )
 }
@@ -127,14 +100,10 @@ function NewKey({ app, made }: NewKeyProps) {
     )
   const live = keys.data?.items.filter(({ revokedAt }) => revokedAt === null) ?? []
   const make = async (): Promise<void> => {
-    try {
-      const body = { name: 'console' }
-      const shown = await call<{ apiKey: string }>('POST', `/apps/${app.id}/keys`, { body })
-      made.value = shown.apiKey
-      toast('Created a key. It is shown until you leave this page.')
-    } catch (error) {
-      toast((error as Error).message)
-    }
+    const body = { name: 'console' }
+    const shown = await call<{ apiKey: string }>('POST', `/apps/${app.id}/keys`, { body })
+    made.value = shown.apiKey
+    toast('Created a key. It is shown until you leave this page.')
   }
   return (
     <div class="row">

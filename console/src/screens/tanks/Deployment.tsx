@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals'
 import { useChanges } from '../../api/changes.js'
 import { chainName } from '../../api/names.js'
 import { useQuery } from '../../api/query.js'
@@ -9,6 +8,7 @@ import { Dialog } from '../../parts/Dialog.js'
 import { shortOf } from '../../parts/format.js'
 import { TroubleBanner } from '../../parts/TroubleBanner.js'
 import { toast } from '../../parts/toasts.js'
+import { useOpen } from '../../parts/useOpen.js'
 import { WalletActs, type WalletCourse } from '../../parts/WalletActs.js'
 import { creationStep } from './transfers.js'
 
@@ -18,7 +18,7 @@ type DeploymentProps = { readonly tank: Tank; readonly version: string; onDone()
 export function Deployment({ tank, version, onDone }: DeploymentProps) {
   const path = `/apps/${tank.appId}/tanks/${tank.id}/deployment`
   const query = useQuery<Page<TankStep>>(path)
-  const isOpen = useSignal(false)
+  const deploying = useOpen()
   const steps = query.data?.items ?? []
   // Somebody else may put it there too.
   useChanges(query.refresh, steps.length > 0)
@@ -32,18 +32,13 @@ export function Deployment({ tank, version, onDone }: DeploymentProps) {
             already; it sponsors nothing until its contract is there. Anybody can put it there.
           </p>
           <p>
-            <button
-              type="button"
-              onClick={() => {
-                isOpen.value = true
-              }}
-            >
+            <button type="button" onClick={deploying.open}>
               Deploy it…
             </button>
           </p>
         </div>
       )}
-      {isOpen.value && (
+      {deploying.isOpen && (
         <DeployDialog
           tank={tank}
           version={version}
@@ -52,9 +47,7 @@ export function Deployment({ tank, version, onDone }: DeploymentProps) {
             query.refresh()
             onDone()
           }}
-          onClose={() => {
-            isOpen.value = false
-          }}
+          onClose={deploying.close}
         />
       )}
     </>

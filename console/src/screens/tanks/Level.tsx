@@ -58,3 +58,8 @@ export function byUrgency(a: Tank, b: Tank): number {
 function daysOf({ runway }: Tank): number {
   return runway?.days ?? Number.MAX_VALUE
 }
+
+/** What a tank does, in a word. */
+export function kindOf({ kind }: Pick<Tank, 'kind'>): string {
+  return kind === 'gas' ? 'gives gas' : 'takes tokens'
+}

@@ -6,6 +6,7 @@ import type { App, Chain, Tank } from '../../api/shapes.js'
 import { accountOf, findWallets, wallets } from '../../api/wallets.js'
 import { ActionDialog } from '../../parts/ActionDialog.js'
 import { Field } from '../../parts/Field.js'
+import { Options } from '../../parts/Options.js'
 import { toast } from '../../parts/toasts.js'
 import { go, hrefOf } from '../../router.js'
 
@@ -58,11 +59,7 @@ export function NewTank({ apps, chains, appId, onDone, onClose }: NewTankProps) 
     >
       <Field label="App">
         <select name="app">
-          {apps.map(({ id, name }) => (
-            <option key={id} value={id} selected={id === of}>
-              {name}
-            </option>
-          ))}
+          <Options of={apps.map(({ id, name }) => [id, name])} first={of} />
         </select>
       </Field>
       <div class="field-row">
@@ -74,20 +71,14 @@ export function NewTank({ apps, chains, appId, onDone, onClose }: NewTankProps) 
               chainId.value = Number(event.currentTarget.value)
             }}
           >
-            {chains.map((each) => (
-              <option key={each.chainId} value={each.chainId}>
-                {each.name}
-              </option>
-            ))}
+            <Options of={chains.map((each) => [each.chainId, each.name])} />
           </select>
         </Field>
         <Field label="EntryPoint" hint="that of the accounts">
           <select name="entryPoint">
-            {chain?.entryPoints.map(({ address, version }) => (
-              <option key={address} value={address}>
-                v{version}
-              </option>
-            ))}
+            <Options
+              of={chain?.entryPoints.map(({ address, version }) => [address, `v${version}`]) ?? []}
+            />
           </select>
         </Field>
       </div>

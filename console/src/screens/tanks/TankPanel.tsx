@@ -1,7 +1,6 @@
-import { useSignal } from '@preact/signals'
 import { call } from '../../api/call.js'
 import { curl } from '../../api/curl.js'
-import { chainName, coinOf, coinWord, explorerUrl } from '../../api/names.js'
+import { chainName, coinOf, coinWord } from '../../api/names.js'
 import { useQuery } from '../../api/query.js'
 import type { Fund, Page, Tank } from '../../api/shapes.js'
 import { ActButton } from '../../parts/ActButton.js'
@@ -14,6 +13,7 @@ import { Field } from '../../parts/Field.js'
 import { etherOf } from '../../parts/format.js'
 import { Hex } from '../../parts/Hex.js'
 import { Panel } from '../../parts/Panel.js'
+import { useShown } from '../../parts/useOpen.js'
 import { Deployment } from './Deployment.js'
 import { Free, freeOf, Lasts } from './Level.js'
 import { TransferDialog } from './TransferDialog.js'
@@ -29,10 +29,7 @@ type TankPanelProps = {
 /** One tank: what is in it, how long it lasts, and what its owner can do with it. */
 export function TankPanel({ tank, appName, version, onChanged, onClose }: TankPanelProps) {
   const funds = useQuery<Page<Fund>>(`/apps/${tank.appId}/funds`)
-  const dialog = useSignal<'deposit' | 'withdraw' | 'alert' | undefined>(undefined)
-  const close = () => {
-    dialog.value = undefined
-  }
+  const dialog = useShown<'deposit' | 'withdraw' | 'alert'>()
   const { daily } = tank.runway ?? {}
   const free = freeOf(tank)
   const fund = funds.data?.items.find(({ chainId }) => chainId === tank.chainId)
@@ -84,29 +81,13 @@ export function TankPanel({ tank, appName, version, onChanged, onClose }: TankPa
         </p>
       )}
       <div class="actions">
-        <button
-          type="button"
-          class="primary"
-          onClick={() => {
-            dialog.value = 'deposit'
-          }}
-        >
+        <button type="button" class="primary" onClick={() => dialog.show('deposit')}>
           Deposit…
         </button>
-        <button
-          type="button"
-          onClick={() => {
-            dialog.value = 'withdraw'
-          }}
-        >
+        <button type="button" onClick={() => dialog.show('withdraw')}>
           Withdraw…
         </button>
-        <ActButton
-          needs="admin"
-          onClick={() => {
-            dialog.value = 'alert'
-          }}
-        >
+        <ActButton needs="admin" onClick={() => dialog.show('alert')}>
           Alert…
         </ActButton>
       </div>
@@ -126,11 +107,7 @@ export function TankPanel({ tank, appName, version, onChanged, onClose }: TankPa
             {chainName(tank.chainId)}, {version}
           </Fact>
           <Fact name="Address">
-            <Hex
-              value={tank.address}
-              what="the address of the tank"
-              href={explorerUrl(tank.chainId, 'address', tank.address)}
-            />
+            <Hex value={tank.address} what="the address of the tank" chainId={tank.chainId} />
           </Fact>
           <Fact name="Owner, who can withdraw">
             <Hex value={tank.owner} what="the owner" />
@@ -139,10 +116,12 @@ export function TankPanel({ tank, appName, version, onChanged, onClose }: TankPa
           <Fact name="The app pays by">{fund?.mode ?? 'tank'}</Fact>
         </Facts>
       </section>
-      {(dialog.value === 'deposit' || dialog.value === 'withdraw') && (
-        <TransferDialog tank={tank} kind={dialog.value} onDone={onChanged} onClose={close} />
+      {(dialog.shown === 'deposit' || dialog.shown === 'withdraw') && (
+        <TransferDialog tank={tank} kind={dialog.shown} onDone={onChanged} onClose={dialog.hide} />
       )}
-      {dialog.value === 'alert' && <AlertDialog tank={tank} onDone={onChanged} onClose={close} />}
+      {dialog.shown === 'alert' && (
+        <AlertDialog tank={tank} onDone={onChanged} onClose={dialog.hide} />
+      )}
     </Panel>
   )
 }

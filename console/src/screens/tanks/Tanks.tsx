@@ -1,6 +1,5 @@
 import { accountId } from '../../api/call.js'
 import { useChanges } from '../../api/changes.js'
-import { curl } from '../../api/curl.js'
 import { appName, chainName } from '../../api/names.js'
 import { useQuery } from '../../api/query.js'
 import { mayAct } from '../../api/role.js'
@@ -8,17 +7,15 @@ import type { App, Chain, Page, Tank } from '../../api/shapes.js'
 import { useKeys } from '../../keys.js'
 import { ActButton } from '../../parts/ActButton.js'
 import { Amount } from '../../parts/Amount.js'
-import { AsCodeButton } from '../../parts/AsCodeButton.js'
-import { CsvButton } from '../../parts/CsvButton.js'
 import { Empty } from '../../parts/Empty.js'
 import { Hex } from '../../parts/Hex.js'
-import { Loaded } from '../../parts/Loaded.js'
+import { ListActs } from '../../parts/ListActs.js'
+import { LoadedRows } from '../../parts/LoadedRows.js'
 import { NoAccount } from '../../parts/NoAccount.js'
-import { Rows } from '../../parts/Rows.js'
 import { Absent, Split } from '../../parts/Split.js'
 import type { Column } from '../../parts/Table.js'
 import { go, hrefOf, place } from '../../router.js'
-import { byUrgency, Free, Lasts, versionOf } from './Level.js'
+import { byUrgency, Free, kindOf, Lasts, versionOf } from './Level.js'
 import { NewTank } from './NewTank.js'
 import { TankPanel } from './TankPanel.js'
 import './tanks.css'
@@ -59,16 +56,10 @@ export function Tanks() {
       <div class="row">
         <h1>Tanks</h1>
         <span class="grow" />
-        <CsvButton path="/tanks" name="tanks" />
-        <AsCodeButton
+        <ListActs
+          path="/tanks"
           title="Tanks as code"
-          codes={[
-            ['curl', curl('/tanks')],
-            [
-              'Command',
-              `purser tank show --app ${apps.data?.items[0]?.id ?? 'APP'} --chain ${chains.data?.items[0]?.chainId ?? 'CHAIN'}`,
-            ],
-          ]}
+          command={`purser tank show --app ${apps.data?.items[0]?.id ?? 'APP'} --chain ${chains.data?.items[0]?.chainId ?? 'CHAIN'}`}
         />
         <ActButton needs="admin" look="primary" onClick={make}>
           New tank
@@ -79,22 +70,17 @@ export function Tanks() {
         operations; only its owner can take it out.
       </p>
       <div class="list">
-        <Loaded query={tanks} lines={5}>
-          {({ items }) =>
-            items.length === 0 ? (
-              <NoTank onMake={make} />
-            ) : (
-              <Rows
-                label="Tanks"
-                columns={columnsOf(version)}
-                rows={[...items].sort(byUrgency)}
-                openKey={tankId}
-                keyOf={({ id }) => id}
-                hrefOf={({ appId: of, id }) => hrefOf(`tanks/${of}/${id}`)}
-              />
-            )
-          }
-        </Loaded>
+        <LoadedRows
+          query={tanks}
+          lines={5}
+          label="Tanks"
+          columns={columnsOf(version)}
+          shown={(all) => [...all].sort(byUrgency)}
+          openKey={tankId}
+          keyOf={({ id }) => id}
+          hrefOf={({ appId: of, id }) => hrefOf(`tanks/${of}/${id}`)}
+          empty={<NoTank onMake={make} />}
+        />
       </div>
       {isMaking && live !== undefined && chains.data !== undefined && (
         <NewTank
@@ -130,14 +116,13 @@ function NoTank({ onMake }: { onMake(): void }) {
 
 function columnsOf(version: (tank: Tank) => string): readonly Column<Tank>[] {
   return [
-    { name: 'App', shown: 'always', cell: ({ appId }) => <strong>{appName(appId)}</strong> },
-    { name: 'Lasts', shown: 'always', cell: (tank) => <Lasts tank={tank} /> },
+    { name: 'App', cell: ({ appId }) => <strong>{appName(appId)}</strong> },
+    { name: 'Lasts', cell: (tank) => <Lasts tank={tank} /> },
     {
       name: 'Chain',
-      shown: 'always',
       cell: (tank) => `${chainName(tank.chainId)} · ${version(tank)} · ${kindOf(tank)}`,
     },
-    { name: 'Free', shown: 'always', isNumber: true, cell: (tank) => <Free tank={tank} /> },
+    { name: 'Free', isNumber: true, cell: (tank) => <Free tank={tank} /> },
     {
       name: 'Reserved',
       shown: 'wide',
@@ -151,9 +136,4 @@ function columnsOf(version: (tank: Tank) => string): readonly Column<Tank>[] {
       cell: ({ address }) => <Hex value={address} what="the tank" />,
     },
   ]
-}
-
-/** What a tank does, in a word. */
-export function kindOf({ kind }: Pick<Tank, 'kind'>): string {
-  return kind === 'gas' ? 'gives gas' : 'takes tokens'
 }

@@ -1,16 +1,13 @@
 import { accountId } from '../../api/call.js'
 import { useChanges } from '../../api/changes.js'
-import { curl } from '../../api/curl.js'
 import { useQuery } from '../../api/query.js'
 import type { Page, Token } from '../../api/shapes.js'
 import { Age } from '../../parts/Age.js'
-import { AsCodeButton } from '../../parts/AsCodeButton.js'
-import { CsvButton } from '../../parts/CsvButton.js'
 import { Code } from '../../parts/Code.js'
 import { Empty } from '../../parts/Empty.js'
-import { Loaded } from '../../parts/Loaded.js'
+import { ListActs } from '../../parts/ListActs.js'
+import { LoadedRows } from '../../parts/LoadedRows.js'
 import { NoAccount } from '../../parts/NoAccount.js'
-import { Rows } from '../../parts/Rows.js'
 import { Absent, Split } from '../../parts/Split.js'
 import type { Column } from '../../parts/Table.js'
 import { go, hrefOf, place } from '../../router.js'
@@ -40,13 +37,10 @@ export function Tokens() {
       <div class="row">
         <h1>Tokens</h1>
         <span class="grow" />
-        <CsvButton path="/tokens" name="tokens" />
-        <AsCodeButton
+        <ListActs
+          path="/tokens"
           title="Tokens as code"
-          codes={[
-            ['curl', curl('/tokens')],
-            ['command', `purser token list --chain ${tokens.data?.items[0]?.chainId ?? 'CHAIN'}`],
-          ]}
+          command={`purser token list --chain ${tokens.data?.items[0]?.chainId ?? 'CHAIN'}`}
         />
       </div>
       <p class="muted">
@@ -54,22 +48,16 @@ export function Tokens() {
         price that can be relied on it is refused, and no older one takes its place.
       </p>
       <div class="list">
-        <Loaded query={tokens} lines={3}>
-          {({ items }) =>
-            items.length === 0 ? (
-              <NoToken />
-            ) : (
-              <Rows
-                label="Tokens"
-                columns={columns}
-                rows={items}
-                openKey={key}
-                keyOf={keyOf}
-                hrefOf={(token) => hrefOf(`tokens/${keyOf(token)}`)}
-              />
-            )
-          }
-        </Loaded>
+        <LoadedRows
+          query={tokens}
+          lines={3}
+          label="Tokens"
+          columns={columns}
+          openKey={key}
+          keyOf={keyOf}
+          hrefOf={(token) => hrefOf(`tokens/${keyOf(token)}`)}
+          empty={<NoToken />}
+        />
       </div>
     </Split>
   )
@@ -82,18 +70,16 @@ function keyOf({ chainId, address }: Token): string {
 const columns: readonly Column<Token>[] = [
   {
     name: 'Token',
-    shown: 'always',
     cell: ({ symbol, name }) => (
       <>
         <strong>{symbol}</strong> <span class="muted">{name}</span>
       </>
     ),
   },
-  { name: 'Price', shown: 'always', isNumber: true, cell: (token) => <Price token={token} /> },
-  { name: 'Sources', shown: 'always', cell: (token) => <Trust token={token} /> },
+  { name: 'Price', isNumber: true, cell: (token) => <Price token={token} /> },
+  { name: 'Sources', cell: (token) => <Trust token={token} /> },
   {
     name: 'Age',
-    shown: 'always',
     cell: (token) => {
       const oldest = oldestOf(token)
       return oldest === undefined ? '–' : <Age at={oldest} />

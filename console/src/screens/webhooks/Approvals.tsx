@@ -13,7 +13,6 @@ import { type ListProps, WebhookList } from './WebhookList.js'
 const columns: readonly Column<Webhook>[] = [
   {
     name: 'URL',
-    shown: 'always',
     cell: ({ webhookUrl }) => (
       <span class="cut" title={webhookUrl}>
         {webhookUrl}
@@ -22,14 +21,12 @@ const columns: readonly Column<Webhook>[] = [
   },
   {
     name: 'State',
-    shown: 'always',
     cell: ({ active }) =>
       active ? <span class="tag good">on</span> : <span class="tag">off</span>,
   },
   { name: 'Method', shown: 'wide', cell: ({ requestType }) => requestType },
   {
     name: 'When it fails',
-    shown: 'always',
     cell: ({ onFailure }) => (onFailure === 'deny' ? 'refuses' : 'approves'),
   },
   { name: 'Within', shown: 'wide', isNumber: true, cell: ({ deadlineMs }) => `${deadlineMs} ms` },
@@ -44,7 +41,7 @@ export function Approvals({ app, openId, head }: ListProps) {
       path={path}
       query={webhooks}
       label="Approval webhooks"
-      commands={[['command', `purser webhook list --app ${app.id}`]]}
+      command={`purser webhook list --app ${app.id}`}
       columns={columns}
       openId={openId}
       head={head}

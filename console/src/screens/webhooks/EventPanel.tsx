@@ -1,4 +1,3 @@
-import { useSignal } from '@preact/signals'
 import { call } from '../../api/call.js'
 import { useChanges } from '../../api/changes.js'
 import { curl } from '../../api/curl.js'
@@ -13,6 +12,7 @@ import { localTextOf, momentOf } from '../../parts/format.js'
 import { Loaded } from '../../parts/Loaded.js'
 import { Panel } from '../../parts/Panel.js'
 import { toast } from '../../parts/toasts.js'
+import { useOpen } from '../../parts/useOpen.js'
 import { go, hrefOf } from '../../router.js'
 import { DeliveryRow } from './DeliveryRow.js'
 import { EventFields, SubscriptionState, typesOf } from './eventParts.js'
@@ -27,7 +27,7 @@ type Sent = { readonly count: number }
 export function EventPanel({ app, subscription, ...acts }: EventPanelProps) {
   const path = `/apps/${app.id}/subscriptions/${subscription.id}`
   const deliveries = useQuery<Page<Delivery>>(`${path}/deliveries`, { limit: '30' })
-  const isSendingAgain = useSignal(false)
+  const sendingAgain = useOpen()
   useChanges(() => {
     deliveries.refresh()
     acts.onChanged()
@@ -71,12 +71,7 @@ export function EventPanel({ app, subscription, ...acts }: EventPanelProps) {
           href: hrefOf('webhooks/events', { appId: app.id }),
         }}
       >
-        <ActButton
-          needs="developer"
-          onClick={() => {
-            isSendingAgain.value = true
-          }}
-        >
+        <ActButton needs="developer" onClick={sendingAgain.open}>
           Send again…
         </ActButton>
       </WebhookActs>
@@ -92,7 +87,7 @@ export function EventPanel({ app, subscription, ...acts }: EventPanelProps) {
       <section>
         <div class="card-head">
           <h3>Deliveries</h3>
-          <CsvButton path={`${path}/deliveries`} name="deliveries" isPaged />
+          <CsvButton path={`${path}/deliveries`} isPaged />
         </div>
         <Loaded query={deliveries} lines={4}>
           {({ items }) =>
@@ -116,7 +111,7 @@ export function EventPanel({ app, subscription, ...acts }: EventPanelProps) {
           }
         </Loaded>
       </section>
-      {isSendingAgain.value && (
+      {sendingAgain.isOpen && (
         <ActionDialog
           title="Send events again"
           act="Send them"
@@ -137,9 +132,7 @@ export function EventPanel({ app, subscription, ...acts }: EventPanelProps) {
               ...(time !== '' && { since: new Date(time).toISOString() }),
             })
           }}
-          onClose={() => {
-            isSendingAgain.value = false
-          }}
+          onClose={sendingAgain.close}
         >
           <p>
             Events are kept for 30 days. Your server tells by <code>webhook-id</code> which ones it

@@ -12,14 +12,13 @@ import { type ListProps, WebhookList } from './WebhookList.js'
 const columns: readonly Column<Subscription>[] = [
   {
     name: 'URL',
-    shown: 'always',
     cell: ({ url }) => (
       <span class="cut" title={url}>
         {url}
       </span>
     ),
   },
-  { name: 'State', shown: 'always', cell: (row) => <SubscriptionState subscription={row} /> },
+  { name: 'State', cell: (row) => <SubscriptionState subscription={row} /> },
   {
     name: 'Events',
     shown: 'wide',
@@ -36,7 +35,7 @@ export function Events({ app, openId, head }: ListProps) {
       path={path}
       query={subscriptions}
       label="Subscriptions"
-      commands={[['command', `purser subscription list --app ${app.id}`]]}
+      command={`purser subscription list --app ${app.id}`}
       columns={columns}
       openId={openId}
       head={head}

@@ -1,11 +1,10 @@
-import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { call } from '../../api/call.js'
 import { curl } from '../../api/curl.js'
 import { ActButton } from '../../parts/ActButton.js'
 import { ActionDialog } from '../../parts/ActionDialog.js'
 import { momentOf } from '../../parts/format.js'
-import { toast } from '../../parts/toasts.js'
+import { useShown } from '../../parts/useOpen.js'
 import { go } from '../../router.js'
 import type { PanelActs } from './WebhookList.js'
 
@@ -34,10 +33,7 @@ type WebhookActsProps = PanelActs & {
 
 /** What can be done with a webhook or a subscription that is open. */
 export function WebhookActs({ path, settings, deletion, ...of }: WebhookActsProps) {
-  const dialog = useSignal<'settings' | 'secret' | 'delete' | undefined>(undefined)
-  const close = () => {
-    dialog.value = undefined
-  }
+  const dialog = useShown<'settings' | 'secret' | 'delete'>()
   const change = async (body: object): Promise<void> => {
     await call('PATCH', path, { body })
     of.onChanged()
@@ -51,39 +47,28 @@ export function WebhookActs({ path, settings, deletion, ...of }: WebhookActsProp
     <>
       <div class="actions">
         {of.children}
-        <ActButton
-          needs="developer"
-          onClick={() =>
-            void change({ active: !of.active }).catch((error: Error) => toast(error.message))
-          }
-        >
+        <ActButton needs="developer" onClick={() => change({ active: !of.active })}>
           {of.turn}
         </ActButton>
         {opens.map(([name, text]) => (
-          <ActButton
-            key={name}
-            needs="developer"
-            onClick={() => {
-              dialog.value = name
-            }}
-          >
+          <ActButton key={name} needs="developer" onClick={() => dialog.show(name)}>
             {text}
           </ActButton>
         ))}
       </div>
-      {dialog.value === 'settings' && (
+      {dialog.shown === 'settings' && (
         <ActionDialog
           title={settings.title}
           act="Save it"
           codes={[['curl', curl(path, 'PATCH', settings.example)]]}
           run={(form) => change(settings.bodyOf(form))}
-          onClose={close}
+          onClose={dialog.hide}
         >
           {settings.fields}
         </ActionDialog>
       )}
-      {dialog.value === 'secret' && <NewSecret path={path} {...of} onClose={close} />}
-      {dialog.value === 'delete' && (
+      {dialog.shown === 'secret' && <NewSecret path={path} {...of} onClose={dialog.hide} />}
+      {dialog.shown === 'delete' && (
         <ActionDialog
           title={deletion.title}
           act="Delete it"
@@ -94,7 +79,7 @@ export function WebhookActs({ path, settings, deletion, ...of }: WebhookActsProp
             of.onChanged()
             go(deletion.href)
           }}
-          onClose={close}
+          onClose={dialog.hide}
         >
           <p>{deletion.text}</p>
         </ActionDialog>

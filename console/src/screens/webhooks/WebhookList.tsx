@@ -1,19 +1,15 @@
-import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { call } from '../../api/call.js'
-import { curl } from '../../api/curl.js'
 import type { Query } from '../../api/query.js'
 import type { App, Page } from '../../api/shapes.js'
 import { ActButton } from '../../parts/ActButton.js'
 import { ActionDialog } from '../../parts/ActionDialog.js'
-import type { Codes } from '../../parts/AsCode.js'
-import { AsCodeButton } from '../../parts/AsCodeButton.js'
-import { CsvButton } from '../../parts/CsvButton.js'
-import { Loaded } from '../../parts/Loaded.js'
+import { ListActs } from '../../parts/ListActs.js'
+import { LoadedRows } from '../../parts/LoadedRows.js'
 import { OnceDialog } from '../../parts/OnceDialog.js'
-import { Rows } from '../../parts/Rows.js'
 import { Absent, Split } from '../../parts/Split.js'
 import type { Column } from '../../parts/Table.js'
+import { useOpen, useShown } from '../../parts/useOpen.js'
 import { go, hrefOf } from '../../router.js'
 
 /** What both lists of the screen get. */
@@ -44,8 +40,8 @@ type WebhookListProps<Row> = {
   readonly path: string
   readonly query: Query<Page<Row>>
   readonly label: string
-  /** The list by commands. */
-  readonly commands: Codes
+  /** The list by the command line. */
+  readonly command: string
   readonly columns: readonly Column<Row>[]
   readonly openId: string | undefined
   readonly head: ComponentChildren
@@ -65,61 +61,42 @@ export function WebhookList<Row extends { readonly active: boolean }>({
   openId,
   ...of
 }: WebhookListProps<Row>) {
-  const isMaking = useSignal(false)
-  const secret = useSignal<string | undefined>(undefined)
+  const adding = useOpen()
+  const secret = useShown<string>()
   const open = query.data?.items.find((row) => of.keyOf(row) === openId)
-  const onSecret = (value: string) => {
-    secret.value = value
-  }
   return (
     <Split
       panel={
         openId === undefined ? undefined : open === undefined ? (
           <Absent query={query} what="webhook" all="All webhooks" href={hrefOf(of.all)} />
         ) : (
-          of.panelOf(open, { onChanged: query.refresh, onSecret })
+          of.panelOf(open, { onChanged: query.refresh, onSecret: secret.show })
         )
       }
     >
       <div class="row">
         <h1>Webhooks</h1>
         <span class="grow" />
-        <CsvButton path={of.path} name={of.path.slice(of.path.lastIndexOf('/') + 1)} />
-        <AsCodeButton
-          title={`${of.label} as code`}
-          codes={[['curl', curl(of.path)], ...of.commands]}
-        />
-        <ActButton
-          needs="developer"
-          look="primary"
-          onClick={() => {
-            isMaking.value = true
-          }}
-        >
+        <ListActs path={of.path} title={`${of.label} as code`} command={of.command} />
+        <ActButton needs="developer" look="primary" onClick={adding.open}>
           {making.button}
         </ActButton>
       </div>
       {of.head}
       <div class="list">
-        <Loaded query={query} lines={4}>
-          {({ items }) =>
-            items.length === 0 ? (
-              of.empty
-            ) : (
-              <Rows
-                label={of.label}
-                columns={of.columns}
-                rows={items}
-                openKey={openId}
-                keyOf={of.keyOf}
-                hrefOf={of.hrefOf}
-                isOver={({ active }) => !active}
-              />
-            )
-          }
-        </Loaded>
+        <LoadedRows
+          query={query}
+          lines={4}
+          label={of.label}
+          columns={of.columns}
+          openKey={openId}
+          keyOf={of.keyOf}
+          hrefOf={of.hrefOf}
+          isOver={({ active }) => !active}
+          empty={of.empty}
+        />
       </div>
-      {isMaking.value && (
+      {adding.isOpen && (
         <ActionDialog
           title={making.title}
           act={making.act}
@@ -129,24 +106,20 @@ export function WebhookList<Row extends { readonly active: boolean }>({
               body: making.bodyOf(form),
             })
             query.refresh()
-            onSecret(made.signingSecret)
+            secret.show(made.signingSecret)
             go(of.hrefOf(making.madeOf(made)))
           }}
-          onClose={() => {
-            isMaking.value = false
-          }}
+          onClose={adding.close}
         >
           {making.fields}
         </ActionDialog>
       )}
-      {secret.value !== undefined && (
+      {secret.shown !== undefined && (
         <OnceDialog
           title="The signing secret"
           text="With it your server verifies that a call is ours (Standard Webhooks). It is shown this once; a new one can always be made."
-          values={[['signing secret', secret.value]]}
-          onClose={() => {
-            secret.value = undefined
-          }}
+          values={[['signing secret', secret.shown]]}
+          onClose={secret.hide}
         />
       )}
     </Split>

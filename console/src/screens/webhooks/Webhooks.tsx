@@ -4,6 +4,7 @@ import type { App, Need, Page } from '../../api/shapes.js'
 import { Empty } from '../../parts/Empty.js'
 import { Loaded } from '../../parts/Loaded.js'
 import { NoAccount } from '../../parts/NoAccount.js'
+import { Options } from '../../parts/Options.js'
 import { Tabs } from '../../parts/Tabs.js'
 import { go, hrefOf, place } from '../../router.js'
 import { Approvals } from './Approvals.js'
@@ -82,11 +83,7 @@ function Choice({ apps, app, base }: ChoiceProps) {
         value={app.id}
         onChange={(event) => go(hrefOf(base, { appId: event.currentTarget.value }))}
       >
-        {apps.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        ))}
+        <Options of={apps.map(({ id, name }) => [id, name])} />
       </select>
     </label>
   )
