@@ -130,7 +130,7 @@ describe('routes', () => {
   })
 
   test('health is live always, ready when the parts are; executors are for the operator', async () => {
-    const needMoney = "Executors need funds; the operator's token shows more."
+    const needMoney = "Something needs attention; the operator's token shows what."
     const get = async (where: string) => {
       const response = await fetch(`${url()}${where}`)
       return { status: response.status, body: await response.json() }

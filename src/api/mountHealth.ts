@@ -8,7 +8,8 @@ import type { Readiness, ReadinessQuestion, Services } from './services.js'
 
 /**
  * `/health` and `/health/live`: the process runs. `/health/ready`: whether it can work, with the reasons;
- * with `?chain=` whether it serves that chain, with `?role=bundler` whether it can bundle. Anybody may ask; addresses and balances of executors are for the operator's token.
+ * with `?chain=` whether it serves that chain, with `?role=bundler` whether it can bundle. Anybody may ask; executors with their
+ * balances, and the fee ceiling that bundles wait for, are for the operator's token.
  */
 export function mountHealth({
   readiness,
@@ -28,7 +29,7 @@ export function mountHealth({
         if (isStranger) routing.gate.enter(c.get('caller').ip)
         else requireOperator(c, isOperator, routing)
         const { ready, ...found } = await readiness(questionOf(c.req.query()))
-        const shown = isStranger ? withoutExecutors(found) : found
+        const shown = isStranger ? forStrangers(found) : found
         return c.json({ status: ready ? 'ok' : 'unavailable', ...shown }, ready ? 200 : 503)
       } catch (thrown) {
         return restError(c, thrown, routing)
@@ -45,10 +46,13 @@ function questionOf({ chain, role = 'api' }: Readonly<Record<string, string>>): 
   return { chainId: chain === undefined ? undefined : Number(chain), role }
 }
 
-function withoutExecutors({ roles, checks, reasons, alerts, chains }: Omit<Readiness, 'ready'>) {
+function forStrangers({ roles, checks, reasons, alerts, chains }: Omit<Readiness, 'ready'>) {
   const needs =
-    alerts.length === 0 ? [] : ["Executors need funds; the operator's token shows more."]
-  const open = Object.entries(chains).map(([id, { executors: _, ...chain }]) => [id, chain])
+    alerts.length === 0 ? [] : ["Something needs attention; the operator's token shows what."]
+  const open = Object.entries(chains).map(([id, chain]) => {
+    const { executors: _, waits: __, ...shown } = chain
+    return [id, shown]
+  })
   return { roles, checks, reasons: [...reasons, ...needs], chains: Object.fromEntries(open) }
 }
 

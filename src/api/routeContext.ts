@@ -18,6 +18,9 @@ export type ApiLimits = {
   /** Milliseconds to receive the headers, and to receive the whole request. */
   readonly headersTimeout: number
   readonly requestTimeout: number
+  /** Milliseconds to read an answer that is complete, and the bytes of such answers that clients together have yet to read. */
+  readonly answerTimeout: number
+  readonly unreadBytes: number
   /** Milliseconds that running requests are given when the server closes. */
   readonly closeTimeout: number
   readonly gate: GateLimits
@@ -59,6 +62,8 @@ export function limitsOf(
     batchLength: 100,
     headersTimeout: 10_000,
     requestTimeout: 30_000,
+    answerTimeout: 60_000,
+    unreadBytes: 256 * 1024 * 1024,
     closeTimeout: 3_000,
     gate: {
       key: rate(keyRate, 2),

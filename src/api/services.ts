@@ -178,7 +178,7 @@ export type ChainReadiness = {
   readonly bundlesHere: boolean
   /** Whether any process holds the right to bundle. */
   readonly bundled: boolean
-  /** Why no bundle is sent at present: "waiting: base fee 310 gwei above your ceiling 200 gwei". */
+  /** Why no bundle is sent at present, for the operator only: "waiting: base fee 310 gwei above your ceiling 200 gwei". */
   readonly waits?: string | undefined
   /** The rules that the chain announces, and when they begin (Unix seconds). */
   readonly coming?: { readonly fork: string; readonly activation: number } | undefined

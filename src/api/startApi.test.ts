@@ -1,8 +1,10 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { once } from 'node:events'
 import { Agent, get } from 'node:http'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { rpcPath, useApi } from '../../test/support/http/useApi.js'
-import { defaultLimits } from './routeContext.js'
+import { type ApiLimits, defaultLimits } from './routeContext.js'
 
 const { call, close, drain, memory, restart, start, url } = useApi()
 
@@ -51,6 +53,75 @@ describe('one connection', () => {
       })
     agent.destroy()
     expect(sockets.size).toBe(1)
+  })
+})
+
+describe('answers that nobody reads', () => {
+  const LONG = 600_000
+  const MIB = 1024 * 1024
+  const read = { jsonrpc: '2.0', id: 1, method: 'eth_getBlockByNumber', params: ['0x1', true] }
+
+  async function serveLarge(limits: Pick<ApiLimits, 'answerTimeout' | 'unreadBytes'>) {
+    const { services, chain } = memory()
+    const { reads } = chain
+    if (reads === undefined) throw new Error('There are reads.')
+    const large = { ...reads, read: async () => 'x'.repeat(8 * MIB) }
+    const chains = new Map([[chain.chainId, { ...chain, reads: large }]])
+    await restart({ services: { ...services, chains }, limits: { ...defaultLimits, ...limits } })
+  }
+
+  /** Sends requests for batches of so many large answers. @returns when an answer has begun, and nothing of it is read */
+  async function askFor(...batches: readonly number[]) {
+    const socket = connect(Number(new URL(url()).port), '127.0.0.1').on('error', () => {})
+    for (const length of batches) {
+      const body = JSON.stringify(Array(length).fill(read))
+      const head = `POST ${rpcPath('v3')} HTTP/1.1\r\nhost: a\r\ncontent-length: ${body.length}\r\n\r\n`
+      socket.write(head + body)
+    }
+    await once(socket, 'readable')
+    return socket
+  }
+
+  /** Reads until the connection is closed, or `bytes` have come. */
+  async function readFrom(socket: Socket, bytes: number): Promise<number> {
+    let received = 0
+    try {
+      for await (const piece of socket) {
+        received += piece.length
+        if (received > bytes) break
+      }
+    } catch {}
+    return received
+  }
+
+  test('end their connection after some time', async () => {
+    await serveLarge({ answerTimeout: 50, unreadBytes: 64 * MIB })
+    const serverSide = new Promise<Socket>((resolve) => {
+      const hear = (message: unknown) => {
+        unsubscribe('net.server.socket', hear)
+        resolve((message as { readonly socket: Socket }).socket)
+      }
+      subscribe('net.server.socket', hear)
+    })
+    const socket = await askFor(3)
+    await once(await serverSide, 'close')
+    expect(await readFrom(socket, 24 * MIB)).toBeLessThan(24 * MIB)
+  })
+
+  test('end the connection at once when all together are too large, and others are answered', async () => {
+    await serveLarge({ answerTimeout: LONG, unreadBytes: 20 * MIB })
+    const slow = await askFor(1)
+    expect(await readFrom(await askFor(3), 24 * MIB)).toBeLessThan(24 * MIB)
+    // Three answers fit one by one, and not behind one that is not read.
+    expect(await readFrom(await askFor(1, 1, 1), 24 * MIB)).toBeLessThan(24 * MIB)
+    expect((await call('v3', read.method, read.params)).body.result).toHaveLength(8 * MIB)
+    expect(await readFrom(slow, 8 * MIB)).toBeGreaterThan(8 * MIB)
+  })
+
+  test('are no matter of a client that reads them in time', async () => {
+    await serveLarge({ answerTimeout: LONG, unreadBytes: 10 * MIB })
+    for (let n = 0; n < 4; n++)
+      expect((await call('v3', read.method, read.params)).body.result).toHaveLength(8 * MIB)
   })
 })
 

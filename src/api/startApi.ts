@@ -43,6 +43,7 @@ export async function startApi(options: ApiOptions): Promise<Api> {
   }) as Server
   closeSocketsOfLastAnswers(server)
   boundPipelines(server)
+  boundUnreadAnswers(server, limits)
   let draining = false
   server.on('request', (_, outgoing) => {
     if (draining) outgoing.shouldKeepAlive = false
@@ -112,6 +113,42 @@ function boundPipelines(server: Server): void {
     underWay.set(socket, count)
     outgoing.once('close', () => underWay.set(socket, (underWay.get(socket) ?? 1) - 1))
     if (count > MOST_PIPELINED) socket.destroy()
+  })
+}
+
+/**
+ * Closes the connection of a client that has not read an answer within `answerTimeout` of its end, or whose answer makes
+ * the unread ones too large together: Node keeps them in memory. Streams count from their end.
+ */
+function boundUnreadAnswers(server: Server, { answerTimeout, unreadBytes }: ApiLimits): void {
+  const unreadOf = new WeakMap<Socket, number>()
+  let unread = 0
+  const count = (socket: Socket, bytes: number): void => {
+    if (socket.destroyed) return
+    unreadOf.set(socket, (unreadOf.get(socket) ?? 0) + bytes)
+    unread += bytes
+    if (unread > unreadBytes) socket.destroy()
+  }
+  server.on('connection', (socket) => {
+    socket.once('close', () => (unread -= unreadOf.get(socket) ?? 0))
+  })
+  server.on('request', ({ socket }, outgoing) => {
+    // 'prefinish' of a pipelined answer comes with its turn; its bytes are in memory from `end` on.
+    const end = outgoing.end.bind(outgoing)
+    outgoing.end = (chunk?: unknown, encoding?: unknown, callback?: () => void) => {
+      end(chunk, encoding as BufferEncoding, callback)
+      const bytes = outgoing.writableLength
+      if (bytes > 0) {
+        outgoing.once('finish', () => count(socket, -bytes))
+        count(socket, bytes)
+      }
+      return outgoing
+    }
+    outgoing.once('prefinish', () => {
+      if (socket.writableLength === 0) return
+      const timer = setTimeout(() => socket.destroy(), answerTimeout)
+      outgoing.once('close', () => clearTimeout(timer))
+    })
   })
 }
 

@@ -22,7 +22,11 @@ type CommandTerms = {
   /** Members of the request that flags need not give. */
   readonly defaults?: Members
   /** The body, of the members that flags gave. */
-  readonly body?: (given: Members, flags: Flags) => Members
+  readonly body?: (
+    given: Members,
+    flags: Flags,
+    invocation: Invocation,
+  ) => Members | Promise<Members>
   /** Flags in place of those for the members of the body: the flag and its help. */
   readonly flags?: Readonly<Record<string, string>>
   readonly settings?: readonly OptionName[]
@@ -97,7 +101,8 @@ function defineRoute(group: Command, route: Route, name: string, terms: GroupTer
       query: { ...pick(own.defaults, query), ...valuesOf(query, flags) },
       body: async () => {
         const members = { ...pick(own.defaults, body), ...valuesOf(body, flags) }
-        return own.body?.(members, flags) ?? members
+        if (route.method === 'PATCH') requireChange(members, body)
+        return own.body?.(members, flags, invocation) ?? members
       },
     }
     const caller = { accountId, actor: commandActor(), user: undefined }
@@ -116,6 +121,14 @@ function defineRoute(group: Command, route: Route, name: string, terms: GroupTer
     }
   }
   onStore(command, run, own.settings)
+}
+
+/** Throws ConfigError where no flag of a change was given. */
+function requireChange(given: Members, members: readonly Member[]): void {
+  if (members.length === 0 || Object.keys(given).length > 0) return
+  const flags = members.map(({ option }) => option.long).join(', ')
+  const lift = members.some(({ isNullable }) => isNullable) ? '; null removes a limit' : ''
+  throw new ConfigError(`Name what changes by ${flags}${lift}.`)
 }
 
 /** The parameter of a path that is the command's argument, and those that are flags. */
@@ -177,6 +190,8 @@ type Member = {
   readonly kind: string | undefined
   readonly choices: readonly string[] | undefined
   readonly isRequired: boolean
+  /** Whether it, or what it is a member of, may be null: by the text `null`. */
+  readonly isNullable: boolean
 }
 
 /** What of JSON schemas we read. */
@@ -197,12 +212,18 @@ function membersOf(schema: z.ZodType | undefined): readonly Member[] {
   return walk(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Shape, [], true)
 }
 
-function walk(shape: Shape, path: readonly string[], isRequired: boolean): readonly Member[] {
+function walk(
+  shape: Shape,
+  path: readonly string[],
+  isRequired: boolean,
+  isInNullable = false,
+): readonly Member[] {
+  const isNullable = isInNullable || shape.anyOf?.some(({ type }) => type === 'null') === true
   const kind = shape.anyOf?.find(({ type }) => type !== 'null') ?? shape
   const { properties, required = [], items, minimum, maximum } = kind
   if (properties !== undefined)
     return Object.entries(properties).flatMap(([name, member]) =>
-      walk(member, [...path, name], isRequired && required.includes(name)),
+      walk(member, [...path, name], isRequired && required.includes(name), isNullable),
     )
   // What has members of any name is given by a file.
   if (kind.type === undefined || kind.type === 'object') return []
@@ -220,7 +241,7 @@ function walk(shape: Shape, path: readonly string[], isRequired: boolean): reado
   ]
   const value = kind.type === 'boolean' ? '[boolean]' : '<value>'
   const option = new Option(`--${flagNameOf(name)} ${value}`, help.join('; '))
-  return [{ path, option, kind: kind.type, choices, isRequired }]
+  return [{ path, option, kind: kind.type, choices, isRequired, isNullable }]
 }
 
 /** Choices that fit into a line of help. */
@@ -249,7 +270,7 @@ const helps: Readonly<Record<string, string>> = {
   payload: 'extended: also send the operation',
   onFailure: 'what happens when it does not answer',
   deadlineMs: 'milliseconds',
-  perSecond: 'requests per second over all processes; default: unlimited',
+  perSecond: 'requests per second over all processes',
   perMinute: 'the same in a minute',
   perDay: 'the same in a day, in UTC',
   methods: 'JSON-RPC methods; all of the scopes when absent',
@@ -283,7 +304,7 @@ function flagNameOf(name: string): string {
 /** The members that flags give. */
 function valuesOf(members: readonly Member[], flags: Flags): Members {
   const values: Record<string, unknown> = {}
-  for (const { path, option, kind } of members) {
+  for (const { path, option, kind, isNullable } of members) {
     const text = flags[option.attributeName()]
     if (text === undefined) continue
     let place = values
@@ -291,7 +312,7 @@ function valuesOf(members: readonly Member[], flags: Flags): Members {
       place[name] ??= {}
       place = place[name] as Record<string, unknown>
     }
-    place[path.at(-1) ?? ''] = parseValue(text, kind)
+    place[path.at(-1) ?? ''] = isNullable && text === 'null' ? null : parseValue(text, kind)
   }
   return values
 }

@@ -170,15 +170,15 @@ async function checkChain(
   return { chainId, fresh, reasons, alerts, detail }
 }
 
-/** What nodes serve instead, where none of the chain's own answers. */
+/** What nodes serve instead, where none of the chain's own answers. Anybody may read it, so it names no host; the log does. */
 function otherChains(nodes: readonly NodeState[]): string | undefined {
-  const strangers = nodes.flatMap(({ host, otherChain }) =>
-    otherChain === undefined ? [] : [`${host} serves ${otherChain}`],
-  )
+  const strangers = new Set(nodes.flatMap((node) => node.otherChain ?? []))
   const isAway = nodes.every(
     ({ otherChain, pausedUntil }) => (otherChain ?? pausedUntil) !== undefined,
   )
-  return isAway && strangers.length > 0 ? strangers.join(', ') : undefined
+  return isAway && strangers.size > 0
+    ? [...strangers].map((other) => `one serves ${other}`).join(', ')
+    : undefined
 }
 
 /** The reasons that the executors of a chain give; `executors` is undefined where they are not known. */

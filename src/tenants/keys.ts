@@ -8,7 +8,6 @@ import { generateApiKey, hashCredential } from './credential.js'
 import type { KeyRestrictions } from './keyOwner.js'
 import { quotas } from './quotas.js'
 import {
-  findRow,
   findRows,
   findShown,
   insertRow,
@@ -70,9 +69,9 @@ function findKey(db: Database, app_id: string, id: string): Promise<Key | undefi
   return findShown(db, keys, { app_id, id })
 }
 
-/** The app of a key, for commands that do not know it. */
-export async function findAppOfKey(db: Database, id: string): Promise<string | undefined> {
-  return (await findRow(db, keys, { id }))?.app_id
+/** A key of any app, also a revoked one. */
+export function findAnyKey(db: Database, id: string): Promise<Key | undefined> {
+  return findShown(db, keys, { id })
 }
 
 type KeySettings = KeyRestrictions & Pick<Key, 'name'>

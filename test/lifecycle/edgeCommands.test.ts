@@ -103,7 +103,17 @@ test('a key has limits, and its successor has them too', async () => {
   const limit = (...flags: string[]) => answer('key', 'limit', labelled(made, 'key'), ...flags)
   expect(await limit('--per-day', '500')).toContain('"perDay": 500')
   expect(await limit('--name', 'limited still')).toContain('"perDay": 500')
-  expect(labelled(await limit(), 'quotas')).toBe('-')
+  const raised = await limit('--per-second', '50')
+  expect([raised.includes('"perDay": 500'), raised.includes('"perSecond": 50')]).toEqual([
+    true,
+    true,
+  ])
+  expect(await limit('--per-day', 'null')).not.toContain('perDay')
+  expect(labelled(await limit('--per-second', 'null'), 'quotas')).toBe('-')
+  expect(await refusal('key', 'limit', labelled(made, 'key'))).toContain('null removes a limit')
+  expect(await refusal('app', 'limit', app)).toBe(
+    'Name what changes by --per-second, --per-minute, --per-day; null removes a limit.',
+  )
   const ask = async (key: string, method: string, headers = {}) => {
     const call = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: [] })
     const request = { method: 'POST', body: call, headers }

@@ -110,6 +110,15 @@ describe('SIGHUP', () => {
     configure({ chains: [servedChain(first)], logLevel: 'debug', ipRate: 4_321 })
     await reload('these settings take effect at the next start')
     expect(service.output()).toContain('"settings":["ipRate"]')
+    const headers = { authorization: `Bearer ${TOKEN}` }
+    const answer = await fetch(`${urlOf(service)}/admin/v1/settings`, { headers })
+    const { logLevel, items } = (await answer.json()) as Json
+    expect(logLevel).toEqual({ now: 'debug', configured: 'debug' })
+    const shown = items.filter(({ name }: Json) => ['logLevel', 'ipRate'].includes(name))
+    expect(shown).toMatchObject([
+      { name: 'logLevel', source: 'file', value: 'debug' },
+      { name: 'ipRate', source: 'default', value: 10_000 },
+    ])
     writeFileSync(file, '{ "chains": [ }')
     await reload('the configuration was not reloaded')
     expect(service.output()).toContain('is not valid JSON: unexpected')

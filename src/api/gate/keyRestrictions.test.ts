@@ -57,4 +57,12 @@ describe('clientIp', () => {
     expect(clientIp('10.0.0.1', '10.0.0.9', ['10.0.0.0/8'])).toBe('10.0.0.9')
     expect(clientIp('10.0.0.1', undefined, ['10.0.0.0/8'])).toBe('10.0.0.1')
   })
+
+  test('behind the platforms of deploy/ is no address that the caller claims', () => {
+    const onFly = ['172.16.0.0/12', '66.241.124.230', '2a09:8280:1::af:1aa1:0']
+    const ofFly = '1.1.1.1, 203.0.113.7, 2a09:8280:1::af:1aa1:0'
+    expect(clientIp('172.16.5.6', ofFly, onFly)).toBe('203.0.113.7')
+    const ofRender = '1.1.1.1,203.0.113.7, 172.71.95.118, 10.19.64.237'
+    expect(clientIp('10.21.157.68', ofRender, ['10.0.0.0/8'])).toBe('172.71.95.118')
+  })
 })

@@ -3,8 +3,8 @@ import { abiRoutes } from '../../api/admin/routes/abis.js'
 import { keyRoutes } from '../../api/admin/routes/keys.js'
 import { ConfigError } from '../../base/errors/configError.js'
 import { accountRoutes } from '../../tenants/accounts.js'
-import { appRoutes } from '../../tenants/apps.js'
-import { findAppOfKey, listKeys } from '../../tenants/keys.js'
+import { appRoutes, findAnyApp } from '../../tenants/apps.js'
+import { findAnyKey, listKeys } from '../../tenants/keys.js'
 import { onStore } from '../onStore.js'
 import { printTable } from '../printTable.js'
 import { defineRoutes } from '../routeCommands.js'
@@ -21,7 +21,10 @@ export function defineAppCommand(app: Command): void {
   defineRoutes(app, appRoutes, {
     commands: {
       list: { row: (each: Sponsored) => ({ ...each, sponsor: each.sponsor?.name }) },
-      limit: { body: ({ quotas = null }) => ({ quotas }) },
+      limit: {
+        body: async (given, _, { store, id }) =>
+          withOtherQuotas(given, await findAnyApp(store.database, id)),
+      },
       sponsor: {
         flags: {
           '--name <name>': 'for the users of the app; nobody when absent',
@@ -52,10 +55,22 @@ export function defineKeyCommand(key: Command): void {
     async ({ store, flags }) => printTable(await listKeys(store.database, flags.app)),
   )
   defineRoutes(key, keyRoutes, {
-    appOf: findAppOfKey,
-    // Without flags it may ask as much as it likes; other limits leave its quotas alone.
+    appOf: async (database, id) => (await findAnyKey(database, id))?.appId,
     commands: {
-      limit: { body: (given) => (Object.keys(given).length === 0 ? { quotas: null } : given) },
+      limit: {
+        body: async (given, _, { store, id }) =>
+          withOtherQuotas(given, await findAnyKey(store.database, id)),
+      },
     },
   })
+}
+
+type Limited = { readonly quotas?: object | null }
+
+/** The members that flags gave, with the quotas that no flag names: a request replaces all three. */
+function withOtherQuotas(given: Limited, before: Limited | undefined) {
+  if (given.quotas === undefined) return given
+  const quotas = Object.entries({ ...before?.quotas, ...given.quotas })
+  const kept = quotas.filter(([, quota]) => quota !== null)
+  return { ...given, quotas: kept.length === 0 ? null : Object.fromEntries(kept) }
 }

@@ -30,7 +30,9 @@ export function instanceOf(
     },
     reload: configuration.reload,
     logLevel: {
-      configured: loaded.config.logLevel,
+      get configured() {
+        return configuration.current().config.logLevel
+      },
       now,
       change(level) {
         apply(level)

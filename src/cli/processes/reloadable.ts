@@ -40,7 +40,12 @@ export function createReloadable(
     if (logLevel !== current.config.logLevel) setLevel(logLevel)
     const changes = await server.reload([...(devChain ? [devChain] : []), ...configured])
     const needRestart = changedSettings(current, next).filter((name) => !applied.includes(name))
-    current = { ...current, config: { ...current.config, chains, logLevel } }
+    const { origins } = next
+    current = {
+      ...current,
+      config: { ...current.config, chains, logLevel },
+      origins: { ...current.origins, chains: origins.chains, logLevel: origins.logLevel },
+    }
     report(logger, { ...changes, needRestart, replacesProcesses: false })
     return { ...changes, needRestart, replacesProcesses: false }
   }
