@@ -40,7 +40,7 @@ export type BundlingContext = {
   /** Logs what each cycle meets again. */
   readonly problems: ProblemLog
   readonly metrics: ChainMetrics
-  /** Absent where receipts tell the data fee, or there is none. */
+  /** Absent where receipts hold the data fee, or there is none. */
   readonly dataFeeWatch?: DataFeeWatch | undefined
   readonly bundleWitness?: BundleWitness | undefined
   /** A bundle of ours that is to be run again. */

@@ -48,7 +48,7 @@ const sample = placeholder(SAMPLE_BYTES, 61)
 const PADDING_BYTES = 16
 const paddingPercent = [101n, 110n] as const
 
-/** A watch of a chain that takes its data fee as gas, or has no floor price; undefined elsewhere: receipts tell the fee. */
+/** A watch of a chain that takes its data fee as gas, or has no floor price; undefined elsewhere: receipts hold the fee. */
 export function createDataFeeWatch(context: WatchContext): DataFeeWatch | undefined {
   const { definition, logger, now, metrics } = context
   const { chainId, dataFee, calldataFloor } = definition
@@ -79,7 +79,7 @@ export function createDataFeeWatch(context: WatchContext): DataFeeWatch | undefi
   }
 }
 
-/** The sentence about a floor price that the definition denies; undefined where there is none, or the node does not tell. */
+/** The sentence about a floor price that the definition denies; undefined where there is none, or the node does not report it. */
 async function findFloor({ node, definition }: WatchContext): Promise<string | undefined> {
   try {
     await requireCalldataFloor(node, definition)

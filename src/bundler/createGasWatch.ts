@@ -7,7 +7,7 @@ import { type EntityGas, savers } from '../erc4337/rules/index.js'
 import { readEntityFacts, throttleEntity } from '../mempool/pool/reputations.js'
 import type { MinedBundle } from './minedBundle.js'
 
-/** The result of comparing a mined bundle; `skipped`: enough were compared lately. */
+/** The result of comparing a mined bundle; `skipped`: enough were compared recently. */
 type GasCompared = 'fair' | 'saved' | 'unanswered' | 'skipped'
 
 type GasWatchContext = {

@@ -204,7 +204,7 @@ const FRONT_RUN = 'Transaction was frontrunned, check the new transaction hash i
 
 /**
  * The state of an operation; undefined when neither the database nor the recent chain has it. CONFIRMED
- * means that it is on the chain; `receipt.success` tells whether its call succeeded. FAILED means that
+ * means that it is on the chain; `receipt.success` says whether its call succeeded. FAILED means that
  * the bundles with it reverted until it was dropped. DROPPED_FROM_BUNDLER_MEMPOOL has the reason in
  * `message`. What the sequencer has only promised is SUBMITTED, and `preconfirmed`.
  */

@@ -61,7 +61,7 @@ export function learnAccesses(
   touches.learn(names, hints, touched, preimages)
 }
 
-/** `names` joined with the hash of the sender's code, which tells most, before `names` alone. */
+/** `names` joined with the hash of the sender's code, which predicts best, before `names` alone. */
 function namesWithCode(
   codes: CodeMemory,
   names: readonly string[],
@@ -110,7 +110,7 @@ const MAX_DISTANCE = 16n
 /**
  * A memory of the state that executions touched, by their names, so that it can be read before the next
  * one of the same name. Storage of mappings lies at hashes of their keys, so a slot is remembered by the
- * words that were hashed: the deposit and nonce of one sender tell where those of another are.
+ * words that were hashed: the deposit and nonce of one sender show where those of another are.
  */
 export class AccessPatterns {
   readonly #patterns = new Lru<string, Pattern>(MAX_PATTERNS)

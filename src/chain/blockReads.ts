@@ -13,7 +13,7 @@ export type Read =
   /** The block's header. */
   | { readonly kind: 'header' }
 
-/** The parts of a block's header that an execution needs, as far as nodes tell them. */
+/** The parts of a block's header that an execution needs, as far as nodes give them. */
 export type Header = {
   readonly hash: Hex
   readonly coinbase: Address

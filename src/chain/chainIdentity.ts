@@ -24,7 +24,7 @@ export function createChainIdentity(
   return { chainId, restarts, genesis, recent: new Set(), strangers: new Map() }
 }
 
-/** The chain that answers with this chain id and block 0, where it is not ours; both as nodes tell them. */
+/** The chain that answers with this chain id and block 0, where it is not ours; both as nodes give them. */
 export function otherChain(
   chain: Pick<ChainIdentity, 'chainId' | 'genesis'>,
   id: unknown,
@@ -36,7 +36,7 @@ export function otherChain(
   return `a chain ${chain.chainId} with another block 0 (${genesis})`
 }
 
-/** Is it our chain id, as a node tells it? */
+/** Is it our chain id, as a node gives it? */
 export function isIdOf({ chainId }: Pick<ChainIdentity, 'chainId'>, id: unknown): boolean {
   return Number(id) === chainId
 }

@@ -33,7 +33,7 @@ export type ComingFork = {
 
 type Probe = { readonly to?: Address; readonly data: Hex; readonly expected: RegExp }
 
-/** A feature of each fork that a call can see: the newest one that works tells the fork. */
+/** A feature of each fork that a call can see: the newest one that works shows the fork. */
 const probes: Readonly<Record<Fork, Probe>> = {
   // PUSH0; returns nothing.
   shanghai: { data: '0x5f5ff3', expected: /^0x$/ },

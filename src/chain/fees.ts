@@ -48,7 +48,7 @@ function createFeeMemory() {
     /** Tips that the node suggested at the last heads. */
     suggested: [] as readonly bigint[],
     /** The most that a client which asked at one of the last blocks may bid, at most once for each. */
-    lately: [] as readonly { readonly number: bigint; readonly most: Fees }[],
+    recently: [] as readonly { readonly number: bigint; readonly most: Fees }[],
   }
 }
 
@@ -224,10 +224,10 @@ function median(values: readonly bigint[]): bigint {
 function noteAdvised(node: NodeClient, { number }: Pick<Head, 'number'>, advised: AdvisedFees) {
   const memory = node.memory(createFeeMemory)
   // Blocks that a reorganisation has replaced go with those that are too old.
-  const lately = memory.lately.filter(
+  const recently = memory.recently.filter(
     (each) => each.number < number && each.number > number - ADVISED_BLOCKS,
   )
-  memory.lately = [...lately, { number, most: mostAt(advised) }]
+  memory.recently = [...recently, { number, most: mostAt(advised) }]
 }
 
 /**
@@ -247,8 +247,8 @@ function mostAt({ fast, suggestion }: Pick<AdvisedFees, 'fast' | 'suggestion'>):
  * the fees have fallen since. `fast` is the present advice.
  */
 export function mostBid(node: NodeClient, fast: Fees): Fees {
-  const { lately } = node.memory(createFeeMemory)
-  const noted = lately.map(({ most }) => most)
+  const { recently } = node.memory(createFeeMemory)
+  const noted = recently.map(({ most }) => most)
   const bids = [fast, ...(noted.length === 0 ? [mostAt({ fast })] : noted)]
   return {
     maxFeePerGas: greatest(0n, ...bids.map(({ maxFeePerGas }) => maxFeePerGas)),

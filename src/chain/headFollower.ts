@@ -39,7 +39,7 @@ type Options = {
   readonly headsUrl?: string | undefined
 }
 
-/** Resolves once the first head is known; throws when the node cannot tell it. */
+/** Resolves once the first head is known; throws when the node does not give it. */
 export async function startHeadFollower(options: Options): Promise<HeadFollower> {
   const { node, definition, logger, headsUrl } = options
   const listeners = new Set<(event: HeadEvent) => void>()

@@ -29,7 +29,7 @@ export type NodeClient = {
   /**
    * The newest block that enough endpoints agree on, see `agreeOnHead`. Until the next look only those
    * that have it, and are not behind an earlier one, are asked anything.
-   * @param known hashes of the chain's last blocks, by number: what tells a node that is behind from a chain that is
+   * @param known hashes of the chain's last blocks, by number: what distinguishes a node that is behind from a chain that is
    *   on another branch. Absent = as they were last given.
    */
   head(known?: ReadonlyMap<bigint, Hex>): Promise<Head>

@@ -25,7 +25,7 @@ export class CallRevertedError extends PurserError {
   }
 }
 
-/** The node refused a read; its own words stay here, for they may tell where it is. */
+/** The node refused a read; its own words stay here, as they may contain its address. */
 export class ReadRefusedError extends PurserError {
   constructor(method: string, cause: unknown) {
     super(
@@ -82,7 +82,7 @@ export class NodeRpcError extends Error {
   }
 }
 
-/** The words of a geth that has started lately: it does not know yet whether it has a transaction. */
+/** The words of a geth that has started recently: it does not know yet whether it has a transaction. */
 export const indexing = /transaction indexing is in progress/
 
 const hexPattern = /^0x(?:[0-9a-fA-F]{2})*$/

@@ -62,7 +62,7 @@ type RawBlock = {
 
 /**
  * Checks that the chain's blocks are as its definition says.
- * @throws ConfigError when a bundle may be larger than a block, headers do not tell the tip that they are to tell, or the
+ * @throws ConfigError when a bundle may be larger than a block, headers lack the tip that they must have, or the
  * chain is without EIP-1559; node trouble
  */
 export async function requireBlocks(
@@ -91,7 +91,7 @@ export async function requireBlocks(
 
 /**
  * What speaks against the definition's `finalityDepth`, as a sentence without its full stop: a chain that counts blocks as
- * final much later. Undefined where nothing does, or the node does not tell.
+ * final much later. Undefined where nothing does, or the node does not report it.
  */
 export async function doubtFinality(
   node: NodeClient,

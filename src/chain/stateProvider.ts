@@ -228,7 +228,7 @@ async function openPast(provider: Provider, hash: Hex, newest: () => Promise<Hea
   const open = async () => {
     try {
       const before = await openStateBefore(provider, hash)
-      // Any state tells whether the node has that of the block.
+      // Any state shows whether the node has that of the block.
       await before.fetch([{ kind: 'account', address: zeroAddress }])
       return { state: before, isNewest: false }
     } catch (error) {

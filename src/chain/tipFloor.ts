@@ -12,7 +12,7 @@ export type TipFloor = {
   readonly perByte: bigint
 }
 
-/** The part of a definition that tells what a chain asks for. */
+/** The part of a definition that says what a chain asks for. */
 export type TipRules = Pick<ChainDefinition, 'minimumTip'>
 
 /** The bytes and the gas used of a bundle with one sponsored operation; smaller ones pay less for their bytes. */

@@ -19,7 +19,7 @@ export type ChainPreset = {
 const folder = new URL('chains/', import.meta.url)
 
 /**
- * Public chains by name. All that a chain can tell itself is compared at start: its id, its EntryPoints, its way of
+ * Public chains by name. All that a chain can answer itself is compared at start: its id, its EntryPoints, its way of
  * charging for data, the gas of its blocks, Linea's tips. Any key of a configured chain, and any of its facts, wins over its preset's.
  */
 export const chainPresets: ReadonlyMap<string, ChainPreset> = new Map(

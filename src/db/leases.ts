@@ -85,7 +85,7 @@ export async function renewLease(
   return numUpdatedRows === 1n
 }
 
-/** Frees a lease at once and tells the candidates; false when another process has taken it. */
+/** Frees a lease at once and notifies the candidates; false when another process has taken it. */
 export async function giveUpLease(
   db: Database,
   { name, token }: Pick<Lease, 'name' | 'token'>,

@@ -17,7 +17,7 @@ const creators: Readonly<Record<Version, (address: Address) => EntryPointContrac
 }
 
 /**
- * The EntryPoint contract of `version` at `address`. `forks` tells by whose rules bundles cost what they do, now: those
+ * The EntryPoint contract of `version` at `address`. `forks` names the rules by which bundles cost what they do, now: those
  * of one fork, or of two while either may hold.
  */
 export function createEntryPoint(

@@ -219,7 +219,7 @@ function opStackReader(hasTokenRatio: boolean): StackReader {
   }
 }
 
-/** The oracle's first bytes of storage tell the forks that the chain has passed: Ecotone, Fjord, Isthmus, Jovian. */
+/** The oracle's first bytes of storage show the forks that the chain has passed: Ecotone, Fjord, Isthmus, Jovian. */
 function forkOf(flags: bigint): OpStackFork {
   if (bits(flags, 8, 8) !== 0n) return 'fjord'
   return bits(flags, 0, 8) === 0n ? 'bedrock' : 'ecotone'

@@ -159,7 +159,7 @@ function blockTimeOf(heads: readonly Pick<Head, 'number' | 'timestamp'>[]): numb
   return ((last.timestamp - first.timestamp) * 1_000) / Number(last.number - first.number)
 }
 
-/** The operations that came to one EntryPoint lately; times in milliseconds. */
+/** The operations that came to one EntryPoint recently; times in milliseconds. */
 type Traffic = {
   /** The times at which they came, in any order. */
   readonly arrivals: readonly number[]
@@ -185,7 +185,7 @@ const SHORTEST_TURN = 250
 export const LARGEST_SIZE = 10
 
 /**
- * The size of bundle that nearly all operations lately could have shared without waiting: in 95 % of the turns
+ * The size of bundle that nearly all operations recently could have shared without waiting: in 95 % of the turns
  * of the last ten minutes at least as many came. A turn is a block, at most half of `maxBundleWait` (ms). No more
  * than half of what the last 30 seconds brought on average, so it falls with the traffic, to 1; it is 1 also until
  * five minutes are known.
@@ -210,6 +210,6 @@ export function reachedSize(
   }
   counts.sort((one, other) => one - other)
   const usual = counts[Math.floor(counts.length * FEWER)] ?? 0
-  const lately = Math.floor(((recent * turn) / RECENT) * RECENT_PART)
-  return Math.max(1, Math.min(usual, lately, LARGEST_SIZE))
+  const recently = Math.floor(((recent * turn) / RECENT) * RECENT_PART)
+  return Math.max(1, Math.min(usual, recently, LARGEST_SIZE))
 }

@@ -114,7 +114,7 @@ export function createMempool(context: MempoolContext): Mempool {
     } catch (error) {
       // An operation that was accepted before need not be valid any more.
       if (await isAccepted(hash)) return hash
-      // What its parties did before outranks what is wrong with it, and tells them how long to wait.
+      // What its parties did before outranks what is wrong with it, and says how long to wait.
       const refusal = (await pausedBy({ op, entryPoint: entryPoint.address, appId })) ?? error
       keepRun(context, { hash, appId }, runs.at(-1), refusal)
       throw refusal

@@ -68,7 +68,7 @@ export function createWitnessRecorder({ chainId, database, logger, metrics }: Re
       } else count('lost', 1)
       behind.schedule()
     },
-    /** Whether it has lately recorded a run of this name. */
+    /** Whether it has recently recorded a run of this name. */
     has: (hash: Hex) => recent.get(hash) ?? false,
     /** Stores what waits. */
     stop: behind.stop,

@@ -72,7 +72,7 @@ export function createFeeds(database: Database, logger: Logger): Feeds {
     if (feeds.get(appId) !== feed) return
     try {
       const now = Date.now()
-      tell(feed, await newestStates(database, appId, MOST_WATCHED), now)
+      publish(feed, await newestStates(database, appId, MOST_WATCHED), now)
     } catch (err) {
       logger.warn({ err, appId }, 'a feed could not be read')
     }
@@ -133,7 +133,7 @@ export function createFeeds(database: Database, logger: Logger): Feeds {
 }
 
 /** Sends each listener what changed since the previous poll, and a new one what changed since its last message. */
-function tell(feed: Feed, standings: readonly OperationStanding[], now: number): void {
+function publish(feed: Feed, standings: readonly OperationStanding[], now: number): void {
   const before = feed.known
   const states = new Map(standings.map((each) => [nameOf(each), each.state]))
   feed.known = states

@@ -10,7 +10,7 @@ import { findLease, LEASE_TIME } from '../db/leases.js'
 import { storageTrouble } from '../db/storageTrouble.js'
 import { isRecordedKey } from '../tenants/masterKey.js'
 
-/** The parts of a running chain that tell its state. */
+/** The parts of a running chain that show its state. */
 export type ChainHealth = {
   /** The head's number, and milliseconds since the node last reported it. */
   readonly head: () => { readonly number: bigint; readonly age: number }
@@ -59,7 +59,7 @@ export async function checkReadiness(
   const { database, chains, away, isDraining, masterKey, roles } = parts
   const [reachable, isKeyRight] = await Promise.all([
     within(isReachable(database), false),
-    // Undefined where the database cannot tell now, which is a reason of its own.
+    // Undefined where the database cannot answer now, which is a reason of its own.
     within(isRecordedKey(database, masterKey), undefined),
   ])
   // After the others, whose statements may have met it.

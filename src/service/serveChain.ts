@@ -261,7 +261,7 @@ function timedSponsorship(
   }
 }
 
-/** Admission that tells each operation that was stored. */
+/** Admission that reports each operation that was stored. */
 function timedAdmission(
   admit: Mempool['admit'],
   { metrics, definition: { chainId } }: OpenChain,

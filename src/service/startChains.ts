@@ -148,7 +148,7 @@ function chainSet(definitions: readonly ChainDefinition[], logger: Logger) {
   return { wanted, running, served, away, isWanted, put, take, explain }
 }
 
-/** Says which entities may break rules, and which could until lately. */
+/** Says which entities may break rules, and which could until recently. */
 function logExceptions(definitions: readonly ChainDefinition[], logger: Logger): void {
   for (const { chainId, ruleExceptions } of definitions)
     for (const exception of ruleExceptions) {

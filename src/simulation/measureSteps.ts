@@ -189,7 +189,7 @@ function* comparedRun(subject: Subject, first: LimitedRun, second: LimitedRun): 
   return free.observed.call?.success ? free : first
 }
 
-/** Whether the account pays in the first run alone; where that is not seen, less gas of verification tells. */
+/** Whether the account pays in the first run alone; where that is not seen, less gas of verification shows it. */
 function paysLess({ op }: Subject, first: Ground, second: Ground): boolean {
   if (op.paymaster !== undefined) return false
   const [before, after] = [first, second].map(({ observed }) => observed.missingAccountFunds)

@@ -76,7 +76,7 @@ export function listOf<Item extends z.ZodType>(item: Item) {
   return z.object({ items: z.array(item) })
 }
 
-/** The answer to changes that have nothing to tell. */
+/** The answer to changes that have nothing to report. */
 export const done = z.object({ done: z.literal(true) })
 
 export const role = z.enum(roles)

@@ -91,7 +91,7 @@ describe('adviseFees', () => {
     expect(standard.maxPriorityFeePerGas).toBe(3n * gwei)
   })
 
-  test('what was advised lately may be offered when fees have fallen, for ten blocks', async () => {
+  test('what was advised recently may be offered when fees have fallen, for ten blocks', async () => {
     const { node } = await chain([...busy, '--no-mining'])
     for (let i = 0; i < 5; i++) await pay(node, 5n * gwei)
     const { fast: expensive } = await adviseFees(node, await head(node), {})

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { listen } from './stream.js'
 
-/** Milliseconds between looks where no stream tells of changes. */
+/** Milliseconds between looks where no stream reports changes. */
 const PACE = 2_000
 /** Streams at the same time: a browser has six connections to a host, and requests need some. */
 const MOST_STREAMS = 3
@@ -11,10 +11,10 @@ const MOST_STREAMS = 3
 export const isStreaming = signal(false)
 
 /**
- * Calls `look` while the page is visible and `isLive`: when a stream tells that an operation of the apps changed, else
+ * Calls `look` while the page is visible and `isLive`: when a stream reports that an operation of the apps changed, else
  * every two seconds; and at once when the page becomes visible. The one place that decides how the console learns of
  * changes.
- * @param apps - whose operations `look` asks about; empty = something that no stream tells of
+ * @param apps - whose operations `look` asks about; empty = something that no stream reports
  */
 export function useChanges(look: () => void, isLive: boolean, apps: readonly string[] = []): void {
   const newest = useRef(look)

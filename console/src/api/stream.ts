@@ -62,11 +62,11 @@ async function readWhile(
   if (!response.ok || response.body === null) throw new Error(`no stream: ${response.status}`)
   stream.isOpen.value = true
   // What changed while there was no stream.
-  for (const tell of stream.listeners) tell()
+  for (const notify of stream.listeners) notify()
   for await (const { event, id, retry } of readEvents(response.body, heard)) {
     stream.lastId = id ?? stream.lastId
     stream.retry = retry ?? stream.retry
-    if (event === 'changes') for (const tell of stream.listeners) tell()
+    if (event === 'changes') for (const notify of stream.listeners) notify()
   }
 }
 
@@ -85,7 +85,7 @@ async function follow(appId: string, stream: Stream): Promise<void> {
 /** Listens to the changes of an app. The last one who leaves closes its stream. @returns how to leave */
 export function listen(
   appId: string,
-  tell: () => void,
+  notify: () => void,
 ): { readonly stream: Stream; leave(): void } {
   const key = `${accountId.peek()} ${appId}`
   const known = streams.get(key)
@@ -96,7 +96,7 @@ export function listen(
     lastId: undefined,
     retry: 1_000,
   }
-  stream.listeners.add(tell)
+  stream.listeners.add(notify)
   if (known === undefined) {
     streams.set(key, stream)
     void follow(appId, stream)
@@ -104,7 +104,7 @@ export function listen(
   return {
     stream,
     leave() {
-      stream.listeners.delete(tell)
+      stream.listeners.delete(notify)
       if (stream.listeners.size > 0) return
       streams.delete(key)
       stream.abort.abort()

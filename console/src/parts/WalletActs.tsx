@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { findWallets, type Wallet, wallets } from '../api/wallets.js'
 import { Mistake } from './Mistake.js'
 
-/** What an act by a wallet tells meanwhile, and when it has to end. */
+/** What an act by a wallet reports meanwhile, and when it has to end. */
 export type WalletCourse = { progress(text: string): void; readonly abort: AbortSignal }
 
 type WalletActsProps = {
@@ -28,10 +28,10 @@ export function WalletActs({ act, isReady, otherwise, run }: WalletActsProps) {
     trouble.value = undefined
     progress.value = `Asking ${wallet.name}…`
     try {
-      const tell = (text: string) => {
+      const show = (text: string) => {
         progress.value = text
       }
-      await run(wallet, { progress: tell, abort: leaving.current.signal })
+      await run(wallet, { progress: show, abort: leaving.current.signal })
     } catch (error) {
       trouble.value = messageOf(error)
     } finally {

@@ -81,7 +81,7 @@ function checkBatch(batch: readonly unknown[], limit: number): InvalidRequestErr
 
 /** Characters that the large answers of a batch have together: a read of the node alone may give 8 MiB, and a batch has 100. */
 const MOST_ANSWERED = 32 * 1024 * 1024
-/** An answer that is not longer always fits: it may tell of an operation that was accepted. */
+/** An answer that is not longer always fits: it may be the hash of an operation that was accepted. */
 const LARGE = 64 * 1024
 const ANSWERS = 'The length of the answers of a batch'
 

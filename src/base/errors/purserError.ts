@@ -19,7 +19,7 @@ type ErrorDetails = {
   readonly cause?: unknown
 }
 
-/** A failure that a caller may see. The message tells the reader what to do. */
+/** A failure that a caller may see. The message says what to do. */
 export class PurserError extends Error {
   override readonly name: string
   readonly code: ErrorCode

@@ -148,7 +148,7 @@ const METHOD_NOT_FOUND = -32_601
 
 /**
  * The outcomes of transactions that are mined one after the other behind the newest block, each in a block of
- * its own from the time `timestamp` on (Unix seconds). Undefined where the node cannot tell (eth_simulateV1).
+ * its own from the time `timestamp` on (Unix seconds). Undefined where the node has no eth_simulateV1.
  */
 export async function simulateSequence(
   node: NodeClient,

@@ -27,7 +27,7 @@ import {
 const LEAST_METERED = 10_000n
 
 /**
- * Measures the cost and the income of a bundle; the returned function tells whether the bundle pays for
+ * Measures the cost and the income of a bundle; the returned function says whether the bundle pays for
  * itself with given fees. Only where the calldata floor (EIP-7623), the part of the gas limit that the chain charges or the cap of refunds (EIP-3529) may
  * bind does it matter how much gas validation uses: then every operation is validated again.
  */

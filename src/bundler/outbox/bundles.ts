@@ -201,7 +201,7 @@ export async function ownTransactions(
   )
 }
 
-/** Signed bytes by their hash, of transactions that were signed or sent lately. */
+/** Signed bytes by their hash, of transactions that were signed or sent recently. */
 const knownBytes = new Lru<Hex, Hex>(16)
 
 /** Remembers the bytes of a transaction, which follow each other to the store and to the node. */

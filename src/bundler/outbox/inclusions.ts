@@ -175,7 +175,7 @@ export async function findInclusion(
   }
 }
 
-/** The part of a UserOperationEvent that tells whether it is any business of ours. */
+/** The part of a UserOperationEvent that shows whether it is one of ours. */
 export type SeenInclusion = {
   readonly entryPoint: Address
   readonly userOpHash: Hex

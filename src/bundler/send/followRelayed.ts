@@ -26,7 +26,7 @@ type Looked = {
 }
 
 /**
- * Looks, at each head, at the bundles that only a relay has: nobody tells whether it will include them. One that
+ * Looks, at each head, at the bundles that only a relay has: no answer says whether it will include them. One that
  * would revert is to be taken back. One that has waited long enough is sent publicly, together with all others while
  * the relay is paused: never one that would revert, so that the public way costs no more than the relay's. One behind
  * others may revert only until these are mined; it waits for them.

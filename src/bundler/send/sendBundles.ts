@@ -227,7 +227,7 @@ export async function signBundle(
   rememberFlight(attempt.hash, call)
   forgetPooled(hashes)
   const counts = { operationCount: hashes.length, waitingCount: hashes.length, senders }
-  // The operations were valid long enough a moment ago; the database tells their end to the next cycle.
+  // The operations were valid long enough a moment ago; the next cycle reads their end from the database.
   const ends = { validUntil: 0, validUntilBlock: 0n }
   return {
     id,

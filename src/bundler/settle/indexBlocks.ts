@@ -82,7 +82,7 @@ async function dueAt(
   return readDueWork(database, chainId, { head, final, last, maxPoolAge })
 }
 
-/** Starts the index at `head`; older blocks only tell which chain it is and where it may fork. */
+/** Starts the index at `head`; older blocks only show which chain it is and where it may fork. */
 async function beginIndex(
   { definition, database, node }: BundlingContext,
   head: Head,

@@ -96,7 +96,7 @@ export const noneLooked: Looked = { ids: [], events: [] }
  * Asks the chain once more, before the expired reservations up to block `final` are released at no
  * cost, whether an operation took their nonces: an answer to the index may have lacked an event.
  * Only of a sender whose nonce was used the events are read, back to the time of the reservation.
- * @throws when the node cannot tell the nonces at `head`
+ * @throws when the node does not give the nonces at `head`
  */
 export async function lookForExpired(
   context: Pick<BundlingContext, 'database' | 'node' | 'definition'>,

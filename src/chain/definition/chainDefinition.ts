@@ -184,7 +184,7 @@ export type DataFeeKind = (typeof dataFeeKinds)[number]
 export const factsSchema = z.strictObject({
   /** Symbol of the coin in which gas is paid. */
   nativeCoin: z.string().min(1).max(12).default('ETH'),
-  /** wei per gas: the tip below which nodes take no transaction; `linea` = as each header tells. Absent = 0. */
+  /** wei per gas: the tip below which nodes take no transaction; `linea` = as each header says. Absent = 0. */
   minimumTip: z
     .union([z.literal('linea'), wei], 'must be "linea", or wei in digits, as a string')
     .optional(),
@@ -255,7 +255,7 @@ export const chainSchema = z.strictObject({
   /** Receives the fees of handleOps; absent = the executor that sends. */
   beneficiary: address.optional(),
   /**
-   * Operations that share a bundle's fixed costs in preVerificationGas; `auto` = as many as nearly all bundles lately
+   * Operations that share a bundle's fixed costs in preVerificationGas; `auto` = as many as nearly all bundles recently
    * could have had.
    */
   expectedBundleSize: z

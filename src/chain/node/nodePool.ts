@@ -12,7 +12,7 @@ export type RpcNode = {
   readonly endpoint: Endpoint
   /** The pause in which it is not asked, after it did not answer. */
   pause: Pause
-  /** Methods that it lately failed at while it answered others. */
+  /** Methods that it recently failed at while it answered others. */
   readonly failing: Map<string, Pause>
   /** It does not have the agreed head. */
   behind: boolean

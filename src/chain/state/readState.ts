@@ -112,7 +112,7 @@ export function createReadState(
     if (support === 'trusted') {
       const answers = await readJointly(reads, head, pin)
       if (answers !== undefined) return answers
-      // Either the block is gone, and single reads tell so, or another node answers now.
+      // Either the block is gone, and single reads say so, or another node answers now.
       const single = await readSingly(reads, head, pin)
       support = 'untried'
       return single

@@ -59,7 +59,7 @@ export async function runChecks({
   }
 }
 
-/** undefined where `webhookAllow` is wrong, which the check of webhooks tells. */
+/** undefined where `webhookAllow` is wrong, which the check of webhooks reports. */
 function clientOf({ webhookAllow }: Config): OutboundClient | undefined {
   try {
     return createOutboundClient(createNetworkGuard(webhookAllow))

@@ -17,7 +17,7 @@ export function defineServeCommand(command: Command): void {
     const member = groupMember()
     if (member) {
       const announce = (service: Parameters<typeof readyFacts>[1]) =>
-        member.tellReady(readyFacts(config, service))
+        member.sendReady(readyFacts(config, service))
       await serve(loaded, false, announce, { member }).finally(member.leave)
     } else if (config.processes > 1) {
       await serveTogether(config)

@@ -47,7 +47,7 @@ export async function devWallet(rpcUrl: string) {
   return { ...wallet, waitForTransactionReceipt }
 }
 
-/** A geth that has started lately does not say at first whether it has a transaction. */
+/** A geth that has started recently does not say at first whether it has a transaction. */
 function isUnknownYet(error: unknown): boolean {
   if (error instanceof TransactionReceiptNotFoundError) return true
   return error instanceof Error && /transaction indexing is in progress/.test(error.message)

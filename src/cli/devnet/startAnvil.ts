@@ -72,7 +72,7 @@ async function startKept(options: AnvilOptions, dataDir: string): Promise<Anvil>
   if (survivor) await manage(survivor, stateFile, logger).stop()
   if (previous) await endProcess(previous)
 
-  // anvil would keep its cache in the home directory; the path also tells our process from others.
+  // anvil would keep its cache in the home directory; the path also distinguishes our process from others.
   const args = [...settings, '--cache-path', join(dataDir, 'anvil-cache')]
   if (existsSync(stateFile)) args.push('--load-state', stateFile)
   const launch = (port: number) => launchAnvil(args, port, (anvil) => save(anvil, undefined))

@@ -5,7 +5,7 @@ import type { ReadyFacts } from '../readyFacts.js'
 import type { MemberMessage, ParentMessage } from './groupMessages.js'
 import type { SharedLevel } from './sharedLevel.js'
 
-/** The variable that tells a process its number; its parent sets it. */
+/** The variable that holds a process's number; its parent sets it. */
 export const NUMBER_VARIABLE = 'PURSER_PROCESS_NUMBER'
 
 /** Milliseconds that a scrape waits for the other processes; without them the page would show a fall. */
@@ -14,7 +14,7 @@ const GATHER_TIME = 5_000
 /** One process of a group, as it sees its parent. */
 type GroupMember = {
   readonly siblings: Siblings
-  tellReady(facts: ReadyFacts): void
+  sendReady(facts: ReadyFacts): void
   readonly level: SharedLevel
   /** Lets the process end: the connection to its parent keeps it. */
   leave(): void
@@ -30,18 +30,18 @@ export function groupMember(): GroupMember | undefined {
   let hearLevel: (level: LogLevel) => void = ignore
   let lastId = 0
 
-  const tell = (message: MemberMessage): void => {
+  const send = (message: MemberMessage): void => {
     if (worker.isConnected()) worker.send(message)
   }
   worker.on('message', (message: ParentMessage) => {
     if (message.kind === 'level') return hearLevel(message.level)
     const { id } = message
     if (message.kind === 'gathered') asked.get(id)?.(message.metrics)
-    else read().then((metrics) => tell({ kind: 'metrics', id, metrics }), ignore)
+    else read().then((metrics) => send({ kind: 'metrics', id, metrics }), ignore)
   })
   // A terminal sends its interrupt to all processes of the group; the parent then stops them.
   process.on('SIGINT', ignore)
-  // A terminal that closes tells all of them too; the parent then replaces them.
+  // A terminal that closes signals all of them too; the parent then replaces them.
   process.on('SIGHUP', ignore)
 
   async function readOthers(): Promise<readonly object[]> {
@@ -51,7 +51,7 @@ export function groupMember(): GroupMember | undefined {
         const late = () => reject(new Error('another process does not report its metrics'))
         setTimeout(late, GATHER_TIME).unref()
         asked.set(id, resolve)
-        tell({ kind: 'gather', id })
+        send({ kind: 'gather', id })
       })
     } finally {
       asked.delete(id)
@@ -66,10 +66,10 @@ export function groupMember(): GroupMember | undefined {
         read = answer
       },
     },
-    tellReady: (facts) => tell({ kind: 'ready', facts }),
+    sendReady: (facts) => send({ kind: 'ready', facts }),
     level: {
-      tell: (level) => tell({ kind: 'level', level }),
-      onTold: (hear) => {
+      publish: (level) => send({ kind: 'level', level }),
+      onChange: (hear) => {
         hearLevel = hear
       },
     },

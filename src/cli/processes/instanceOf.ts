@@ -13,14 +13,14 @@ export function instanceOf(
   member: { readonly number: number; readonly level: SharedLevel } | undefined,
 ): Instance {
   const apply = (level: LogLevel): void => {
-    const tell = () =>
+    const log = () =>
       logger.warn({ logLevel: level }, 'the level of the log was changed by the operator')
     const isQuieter = logLevels.indexOf(level) > logLevels.indexOf(now())
-    if (isQuieter) tell()
+    if (isQuieter) log()
     setLevel(level)
-    if (!isQuieter) tell()
+    if (!isQuieter) log()
   }
-  member?.level.onTold(apply)
+  member?.level.onChange(apply)
   return {
     startedAt: new Date(),
     process: member?.number ?? null,
@@ -36,7 +36,7 @@ export function instanceOf(
       now,
       change(level) {
         apply(level)
-        member?.level.tell(level)
+        member?.level.publish(level)
       },
     },
   }

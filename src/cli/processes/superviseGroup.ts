@@ -98,7 +98,7 @@ async function fill(group: Group, seat: Seat): Promise<ReadyFacts> {
       if (message.kind === 'ready') resolve(message.facts)
       if (message.kind === 'gather') gather(group, worker, message.id)
       if (message.kind === 'level')
-        for (const other of group.workers) if (other !== worker) tell(other, message)
+        for (const other of group.workers) if (other !== worker) send(other, message)
     })
     worker.once('exit', (code, signal) =>
       reject(new Error(`process ${seat.number} ended with ${code ?? signal}`)),
@@ -185,7 +185,7 @@ function gather({ seats }: Group, asker: Worker, id: number): void {
   )
   const answers = others.map((other) => metricsOf(other))
   void Promise.all(answers).then((metrics) =>
-    tell(asker, { kind: 'gathered', id, metrics: metrics.flat(1) }),
+    send(asker, { kind: 'gathered', id, metrics: metrics.flat(1) }),
   )
 }
 
@@ -204,11 +204,11 @@ function metricsOf(worker: Worker): Promise<readonly object[]> {
     const onExit = () => settle([])
     worker.on('message', onMessage)
     worker.once('exit', onExit)
-    tell(worker, { kind: 'read', id })
+    send(worker, { kind: 'read', id })
   })
 }
 
-function tell(worker: Worker, message: ParentMessage): void {
+function send(worker: Worker, message: ParentMessage): void {
   if (worker.isConnected()) worker.send(message)
 }
 

@@ -29,7 +29,7 @@ async function acquire(connection: Connection): Promise<HeldLock | undefined> {
     connectionTimeoutMillis: 10_000,
   })
   const sessionEnd = new Promise<void>((resolve) => client.once('end', () => resolve()))
-  // Without a listener a broken session would end the process; `ended` tells of it.
+  // Without a listener a broken session would end the process; `ended` reports it.
   client.on('error', () => {})
   await client.connect()
   const { rows } = await client.query('select pg_try_advisory_lock($1) as held', [LOCK])

@@ -345,7 +345,7 @@ create index reservations_included on reservations (chain_id, entry_point, payma
 create index reservations_open on reservations (chain_id, valid_until) where state = 'open';
 create index reservations_ended on reservations (chain_id, block_number)
   where state in ('included', 'expired');
--- What sponsorships cost lately is read for every tank and credit, to say how long they last.
+-- What sponsorships cost recently is read for every tank and credit, to say how long they last.
 create index reservations_recent on reservations (chain_id, app_id, created_at)
   where state in ('included', 'settled');
 
@@ -612,7 +612,7 @@ create table surpluses (
 create index surpluses_owed on surpluses (chain_id, block_number) where bundle_id is null;
 create index surpluses_bundle on surpluses (bundle_id) where bundle_id is not null;
 
--- The sizes of bundles that estimates assumed lately, for all processes: `size` from `decided_at` on.
+-- The sizes of bundles that estimates assumed recently, for all processes: `size` from `decided_at` on.
 create table bundle_sizes (
   chain_id bigint not null,
   entry_point text not null,

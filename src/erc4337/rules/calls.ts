@@ -23,7 +23,7 @@ const EXTCODEHASH = 0x3f
 export const undeployedCode: FrameRule = ({ op, limits }, { entity, name }, frame) => {
   const isOfSender = frame.storageAddress === op.sender || frame.from === op.sender
   const mayLook = limits.readsMissingCode && name === 'deployment' && isOfSender
-  // A tracer may tell only the first of several accesses of an address.
+  // A tracer may report only the first of several accesses of an address.
   const called = new Set(frame.calls.map(({ to }) => to))
   return frame.accesses
     .filter(({ address, codeSize, precompile }) => {

@@ -58,7 +58,7 @@ function isAllowed(context: RuleContext, entity: Entity, contract: Address, use:
 
 /**
  * Whether `frame` of a deployment is part of an approval by which the new account lets a token tank of ours
- * take the tank's token: as the setup of a Safe makes it. No rule of the ERC (D-138). An approval tells its caller
+ * take the tank's token: as the setup of a Safe makes it. No rule of the ERC (D-138). An approval shows its caller
  * nothing about other slots of the token and writes one that only its account can change, so a
  * deployment cannot be made to fail by what others do with the token.
  */

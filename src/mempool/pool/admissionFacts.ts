@@ -24,7 +24,7 @@ export type AdmissionFacts = {
   readonly known: OperationState | undefined
   readonly slot: PoolSlot | undefined
   readonly ofSender: number
-  /** Whether the sender, the app or some operation of the chain made bundles fail or lose wei lately; see `readReverts`. */
+  /** Whether the sender, the app or some operation of the chain made bundles fail or lose wei recently; see `readReverts`. */
   readonly mayBePaused: boolean
   readonly bounds: Readonly<Record<Scope, bigint | undefined>>
 }

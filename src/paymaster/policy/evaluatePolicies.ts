@@ -119,7 +119,7 @@ const outOfScope: readonly RefusalCode[] = [
 ]
 
 /**
- * A refusal by scope (another chain, another time) tells less than one by a policy that applies.
+ * A refusal by scope (another chain, another time) says less than one by a policy that applies.
  */
 function mostTelling(verdicts: readonly PolicyAnswer[]): PolicyAnswer | undefined {
   return (

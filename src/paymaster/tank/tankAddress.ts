@@ -58,5 +58,5 @@ export function tankCreation(parts: TankParts): Hex {
 /** The second slot stays empty until keys rotate. */
 const noSecondSigner = zeroAddress
 
-/** The same salt for all tanks: each has a signer of its own, which tells tanks apart. */
+/** The same salt for all tanks: each has a signer of its own, which distinguishes them. */
 const salt = zeroHash

@@ -110,7 +110,7 @@ function describeAnswer(answer: NodeAnswer | undefined): string {
 
 /**
  * Gas and output by debug_traceCall, in the words of `ours`; undefined where it is not offered, or pretends no state
- * (Hardhat's node ignores `stateOverrides`): then it tells of another call.
+ * (Hardhat's node ignores `stateOverrides`): then it describes another call.
  */
 async function trace(
   node: NodeClient,

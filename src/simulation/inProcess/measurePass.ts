@@ -77,7 +77,7 @@ export function keptRun(pass: Pass, name: RunName, limits: TrialLimits, extent: 
   // Below what is pretended: only what was asked of the chain is to be read for the next run.
   const { state, touched } = trackState(pass.ground.known)
   const on = stateOn(pass.ground, state, pass.op)
-  // The record tells how slots are found, see `Accesses`; that of one run suffices.
+  // The record shows how slots are found, see `Accesses`; that of one run suffices.
   const record = name === 'ample'
   const { outcome, observed } = run(pass, on, limits, extent, { record, most: MAX_STEPS })
   if (outcome.kind !== 'done') throw new PassOver(outcome)

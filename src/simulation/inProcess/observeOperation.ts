@@ -50,7 +50,7 @@ type ValidationEnd = {
   readonly contextSize: number
 }
 
-/** The end of validation, as the input of innerHandleOp tells it. */
+/** The end of validation, as the input of innerHandleOp shows it. */
 export function validationEnd(input: Uint8Array, layout: EntryPoint['callLayout']): ValidationEnd {
   const contextAt = 4 + Number(wordAt(input, layout.contextAt))
   return {
@@ -64,7 +64,7 @@ export function validationEnd(input: Uint8Array, layout: EntryPoint['callLayout'
 export type Extent = 'validation' | 'execution'
 
 /**
- * Revert data by which innerHandleOp tells the EntryPoint that too little gas is left for the
+ * Revert data by which innerHandleOp reports to the EntryPoint that too little gas is left for the
  * operation's limits. The EntryPoint then reverts the whole call (AA95).
  */
 const outOfGas = Uint8Array.from({ length: 32 }, (_, at) => [0xde, 0xad, 0xde, 0xad][at] ?? 0)

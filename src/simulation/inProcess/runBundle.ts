@@ -43,7 +43,7 @@ export type BundleRun = BundleReads & {
   readonly kind: 'done'
   /** gas, as its receipt would show it */
   readonly gasUsed: number
-  /** Its operations as the EntryPoint's events tell them, in their order; none where it reverts. */
+  /** Its operations as the EntryPoint's events list them, in their order; none where it reverts. */
   readonly outcomes: readonly Pick<OperationOutcome, 'userOpHash' | 'success' | 'actualGasUsed'>[]
   readonly success: boolean
   readonly logs: readonly EvmLog[]

@@ -10,7 +10,7 @@ import {
   noteOpcode,
 } from '../../evm/index.js'
 
-/** The facts about an address that a trace does not tell. */
+/** The facts about an address that a trace does not have. */
 type AddressFacts = (address: Address) => Pick<CodeAccess, 'delegate' | 'precompile'>
 
 const EXTCODESIZE = 0x3b
@@ -70,7 +70,7 @@ function toFrame(
   return frame
 }
 
-/** The code accesses of a frame: a trace tells the first to each address, and if any read its code. */
+/** The code accesses of a frame: a trace has the first to each address, and if any read its code. */
 function accessesOf(traced: TracedFrame, factsOf: AddressFacts): CodeAccess[] {
   const inspected = new Set(traced.extCodeAccessInfo)
   return entries(traced.contractSize).flatMap(([address, { contractSize, opcode }]) => {

@@ -105,7 +105,7 @@ function recordOf(traced: TracedFrame, state: State, rules: ChainRules): Executi
 /** The answers of account and paymaster, and the end of validation if it was reached. */
 type ObservedCalls = Pick<Observation, 'accountData' | 'paymasterData' | 'refused' | 'validated'>
 
-/** A call of the EntryPoint, as any tracer tells it. */
+/** A call of the EntryPoint, as any tracer reports it. */
 type EntryPointCall = Pick<FrameRecord, 'input' | 'output'> & {
   readonly to: Address | undefined
   /** Undefined = it succeeded. */

@@ -134,7 +134,7 @@ function isNoted(failures: number): boolean {
   return failures % FREE_OF_NETWORK === 0 && Number.isInteger(Math.log2(failures / FREE_OF_NETWORK))
 }
 
-/** Writes behind the answer: of a user that is not there nothing is written, and the time must not tell. */
+/** Writes behind the answer: of a user that is not there nothing is written, and the time must not show it. */
 function noteFailures({ database, logger }: AccessContext, email: string, visitor: Visitor): void {
   const { ip, requestId } = visitor
   const write = async (): Promise<void> => {

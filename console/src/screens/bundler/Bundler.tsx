@@ -94,7 +94,7 @@ function Overview({ chain }: { readonly chain: Chain }) {
             <Fact name="Tips: half of them">{gwei(tips.p50)}</Fact>
             <Fact name="Tips: highest tenth">{gwei(tips.p90)}</Fact>
             <Fact name="Head">
-              {chain.head === null ? 'not read lately' : grouped(chain.head)}
+              {chain.head === null ? 'not read recently' : grouped(chain.head)}
               {chain.headAge !== null && <span class="muted">, {spanOf(chain.headAge)} old</span>}
             </Fact>
           </Facts>
@@ -180,7 +180,7 @@ function Reputations({ chainId }: OfChain) {
         { name: 'Included', isNumber: true, cell: ({ opsIncluded }) => grouped(opsIncluded) },
       ]}
       keyOf={({ entryPoint, address }) => `${entryPoint} ${address}`}
-      empty="No entity was seen lately"
+      empty="No entity was seen recently"
     />
   )
 }

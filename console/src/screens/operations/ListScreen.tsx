@@ -21,7 +21,7 @@ type ListProps<Row> = {
   /** The path of the row that is open. */
   readonly openPath: string | undefined
   readonly isLive: boolean
-  /** The apps whose stream tells of changes of the list; empty = none does. */
+  /** The apps whose stream reports changes of the list; empty = none does. */
   readonly streamed: readonly string[]
   /** The time from which on the list goes, ISO 8601; undefined = from the beginning. */
   readonly from: string | undefined

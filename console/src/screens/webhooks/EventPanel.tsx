@@ -135,7 +135,7 @@ export function EventPanel({ app, subscription, ...acts }: EventPanelProps) {
           onClose={sendingAgain.close}
         >
           <p>
-            Events are kept for 30 days. Your server tells by <code>webhook-id</code> which ones it
+            Events are kept for 30 days. Your server sees by <code>webhook-id</code> which ones it
             has already.
           </p>
           <Field label="Which">

@@ -127,7 +127,7 @@ function stateOf({ outcome }: Rehearsed): 'before' | 'newest' | null {
   return outcome.isNewest ? 'newest' : 'before'
 }
 
-/** What the rules of a fork would make of the operations that were included lately. */
+/** What the rules of a fork would make of the operations that were included recently. */
 export const rehearsalRoutes = [
   route('GET /chains/{chainId}/rehearsal', {
     summary: 'Run included operations by the rules of a fork: what fails, costs more, runs out',

@@ -89,7 +89,7 @@ function isoTime(seconds: number): string {
   return new Date(seconds * 1_000).toISOString()
 }
 
-/** Whether blocks hold a bundle, tell the tips that they are to tell, and become final as configured. */
+/** Whether blocks hold a bundle, have the tips that they must have, and become final as configured. */
 async function blocksOf(node: NodeClient, definition: ChainDefinition): Promise<Finding[]> {
   const report = reporterOf('nodes', definition.chainId)
   const { maxBundleGas } = definition

@@ -24,14 +24,14 @@ export function createTraces(settings: TraceSettings, logger: Logger): Operation
   })
   const sender = createSpanSender(settings, resource, logger)
   const callers = new AsyncLocalStorage<TraceParent>()
-  const tell = (span: Span): void => {
+  const send = (span: Span): void => {
     if (isTraced(span.userOpHash, settings.share)) sender.add(encodeSpan(span))
   }
   const step = (name: 'sponsor' | 'admit', traced: TracedStep, more: Span['attributes']): void => {
     const { userOpHash, begin, chainId, appId } = traced
     const attributes = { 'purser.chain_id': chainId, 'purser.app_id': appId, ...more }
     const caller = callers.getStore()
-    tell({ userOpHash, name, begin, end: Date.now(), attributes, caller })
+    send({ userOpHash, name, begin, end: Date.now(), attributes, caller })
   }
   return {
     underCaller: (traceparent, work) => {
@@ -42,7 +42,7 @@ export function createTraces(settings: TraceSettings, logger: Logger): Operation
       step('sponsor', sponsored, { 'purser.decision_id': sponsored.decisionId }),
     admitted: (admitted) => step('admit', admitted, {}),
     ended: (chainId, operation) => {
-      for (const span of spansOf(chainId, operation)) tell(span)
+      for (const span of spansOf(chainId, operation)) send(span)
     },
     close: sender.close,
   }
@@ -107,7 +107,7 @@ const MOST_WAITING = 4_096
 /** Milliseconds that a receiver has to answer. */
 const TIMEOUT = 5_000
 
-/** Sends spans behind the work that they tell of, which never waits for them. */
+/** Sends spans behind the work that they describe, which never waits for them. */
 function createSpanSender(
   { url, headers }: Pick<TraceSettings, 'url' | 'headers'>,
   resource: ReturnType<typeof encodeAttributes>,
