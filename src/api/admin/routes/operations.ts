@@ -1,6 +1,5 @@
 import type { Hex } from 'viem'
 import { z } from 'zod'
-import { defined } from '../../../base/defined.js'
 import { explain, explainError } from '../../../base/errors/explain.js'
 import { ConflictError, NotFoundError } from '../../../base/errors/restErrors.js'
 import { attributionSchemas } from '../../../base/vocabulary.js'
@@ -21,6 +20,7 @@ import {
   listedOperation,
   listOperations,
   operationCursor,
+  operationFilter,
 } from '../../../records/operations.js'
 import {
   findOperationOwner,
@@ -29,45 +29,13 @@ import {
 } from '../../../records/operationRecord.js'
 import { timelineEntry, timelineOf, troubleOf } from '../../../records/timelineOf.js'
 import type { AdminCaller } from '../../../tenants/route.js'
-import {
-  address,
-  chainId,
-  code,
-  date,
-  explanation,
-  hash,
-  id,
-  lowerAddress,
-  pageOf,
-  pageQuery,
-} from '../../../tenants/schemas.js'
+import { address, explanation, pageOf, pageQuery } from '../../../tenants/schemas.js'
 import { type AdminContext, route } from '../../adminContext.js'
 import { decodeEntryPoint } from '../../dialects/decode/entryPoint.js'
 import { decodeOperation } from '../../dialects/decode/operation.js'
 import { encodeOperation } from '../../dialects/operationFields.js'
 import { asPurserError } from '../../restError.js'
 import { servedChain } from './chains.js'
-
-const operationQuery = pageQuery(operationCursor).extend({
-  appId: id.optional(),
-  chainId: chainId.optional(),
-  state: listedOperation.shape.state.optional(),
-  /** What became of it: `failed` was included and its call reverted; a replaced one counts as dropped. */
-  outcome: z.enum(['inFlight', 'included', 'failed', 'dropped']).optional(),
-  code: code.optional(),
-  sender: lowerAddress.optional(),
-  /** The beginning of its hash. */
-  hash: z
-    .string()
-    .regex(/^0x[0-9a-fA-F]{4,64}$/, 'must be 0x and 4 to 64 hexadecimal digits')
-    .transform((text) => text.toLowerCase())
-    .optional(),
-  paymaster: lowerAddress.optional(),
-  entryPoint: lowerAddress.optional(),
-  policyId: id.optional(),
-  from: date.optional(),
-  until: date.optional(),
-})
 
 function encodeListed(row: ListedOperation) {
   return {
@@ -100,10 +68,10 @@ export const operationRoutes = [
     summary: "Operations that the account's apps sent, newest first",
     who: 'either',
     role: 'viewer',
-    query: operationQuery,
+    query: pageQuery(operationCursor).extend(operationFilter.shape),
     answer: pageOf(listedOperation),
     async run({ context, caller, query: { limit, before, ...same } }) {
-      const filter = defined({ ...same, accountId: caller.accountId })
+      const filter = { ...same, accountId: caller.accountId }
       const { items, next } = await listOperations(context.database, filter, { limit, before })
       return { items: items.map(encodeListed), next }
     },
