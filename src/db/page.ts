@@ -72,6 +72,27 @@ export async function scanEdge<Row>(
   return rows[0]
 }
 
+/** Conditions that these columns of `table` have these values; one that is undefined sets none. */
+export function haveValues(
+  table: string,
+  values: Readonly<Record<string, unknown>>,
+): readonly RawBuilder<unknown>[] {
+  return Object.entries(values).flatMap(([column, value]) =>
+    value === undefined ? [] : [sql`${sql.ref(`${table}.${column}`)} = ${value}`],
+  )
+}
+
+/** A span of time that a list is about; undefined = it has no such end. */
+type Span = { readonly from?: Date | undefined; readonly until?: Date | undefined }
+
+/** Conditions that a column has a time of the span. */
+export function isWithin(column: string, { from, until }: Span): readonly RawBuilder<unknown>[] {
+  return [
+    ...(from === undefined ? [] : [sql`${sql.ref(column)} >= ${from}`]),
+    ...(until === undefined ? [] : [sql`${sql.ref(column)} < ${until}`]),
+  ]
+}
+
 /** All of these conditions, which may be none. */
 export function allOf(conditions: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
   return conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `)

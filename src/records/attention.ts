@@ -1,21 +1,23 @@
 import { sql } from 'kysely'
+import { z } from 'zod'
 import type { Database } from '../db/database.js'
+import { id, type Row, time } from '../tenants/schemas.js'
 
 /** A part of an app that needs a person, with the names by which people know it. */
-type Need = {
-  readonly kind: 'tank' | 'credit' | 'webhook' | 'subscription'
-  readonly id: string
-  readonly appId: string
-  readonly appName: string
-  readonly accountId: string
-  readonly accountName: string
-  readonly chainId: bigint | null
-  /** Host of a receiver; null of a tank. */
-  readonly host: string | null
-  readonly since: Date
-  /** Why a subscription was ended; null = it is tried on. */
-  readonly reason: string | null
-}
+export const need = z.object({
+  kind: z.enum(['tank', 'credit', 'webhook', 'subscription']),
+  id,
+  appId: id,
+  appName: z.string(),
+  accountId: id,
+  accountName: z.string(),
+  chainId: z.int().nullable(),
+  /** Of a receiver; null of a tank. */
+  host: z.string().nullable(),
+  since: time,
+  /** Why a subscription gets no more events; null = it is tried on. */
+  reason: z.string().nullable(),
+})
 
 const MOST = 100
 
@@ -23,12 +25,12 @@ const MOST = 100
 export async function listNeeds(
   db: Database,
   accountId: string | undefined,
-): Promise<readonly Need[]> {
+): Promise<readonly Row<typeof need>[]> {
   const own = accountId === undefined ? sql`true` : sql`a.account_id = ${accountId}`
   const host = (url: string) => sql`substring(${sql.ref(url)} from '^[a-z]+://([^/?#]+)')`
-  const { rows } = await sql<Need>`
+  const { rows } = await sql<Row<typeof need>>`
     select n.kind, n.id, a.id as "appId", a.name as "appName", a.account_id as "accountId",
-      c.name as "accountName", n.chain_id as "chainId", n.host, n.since, n.reason
+      c.name as "accountName", n.chain_id::float8 as "chainId", n.host, n.since, n.reason
     from (
       select 'tank' as kind, t.id::text, t.app_id, t.chain_id, null as host, l.since, null as reason
       from alerts l join tanks t on t.id = l.holder

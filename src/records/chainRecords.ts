@@ -1,22 +1,24 @@
 import { type Selectable, sql } from 'kysely'
 import type { Address, Hex } from 'viem'
+import { z } from 'zod'
 import type { Database } from '../db/database.js'
 import { type Page, type PageQuery, toPage } from '../db/page.js'
 import type { Schema } from '../db/schema.generated.js'
 import { isOf } from '../mempool/pool/operations.js'
+import { type AnswerOf, time } from '../tenants/schemas.js'
+
+const tip = z.number().nullable()
 
 /** The waiting operations of a chain, of all tenants. */
-type PoolSummary = {
-  readonly pooled: bigint
-  readonly bundled: bigint
-  readonly oldestAt: Date | null
+export const waitingPool = z.object({
+  pooled: z.string(),
+  bundled: z.string(),
+  oldestAt: time.nullable(),
   /** wei per gas: tips of the pooled ones. */
-  readonly tips: {
-    readonly p10: number | null
-    readonly p50: number | null
-    readonly p90: number | null
-  }
-}
+  tips: z.object({ p10: tip, p50: tip, p90: tip }),
+})
+
+type PoolSummary = AnswerOf<typeof waitingPool>
 
 export async function poolSummary(db: Database, chainId: number): Promise<PoolSummary> {
   const { rows } = await sql<Omit<PoolSummary, 'tips'> & PoolSummary['tips']>`

@@ -1,27 +1,34 @@
 import type { Address, Hex } from 'viem'
 import { parseAbi } from 'viem/utils'
+import { z } from 'zod'
 import {
   type DecodedCall,
   decodeCalls,
   MOST_REDEEMED,
   redemptionsOf,
 } from '../paymaster/policy/decodeCalls.js'
+import { type AnswerOf, address, wei } from '../tenants/schemas.js'
 import { type Dictionary, dictionaryOf, nameData } from './contractAbi.js'
 
-/** A call that an operation makes; where its function is one of the common standards, by name. Value in wei. */
-type DescribedCall = {
-  readonly to: Address
-  readonly value: bigint
-  readonly data: Hex
+/** A call that an operation makes; where its function is one of the common standards, by name. */
+export const describedCall = z.object({
+  to: address,
+  value: wei,
+  data: z.string(),
   /** Whether it runs the target's code as the account itself. */
-  readonly delegate: boolean
+  delegate: z.boolean(),
   /** The account that makes it by its delegation (ERC-7710), after the call that redeems this; null = the operation's own. */
-  readonly delegator: Address | null
-  readonly function: {
-    readonly signature: string
-    readonly args: readonly { readonly name: string; readonly value: string }[]
-  } | null
-}
+  delegator: address.nullable(),
+  /** Of the common standards (ERC-20, ERC-721, ERC-1155, …); null where it is none of them. */
+  function: z
+    .object({
+      signature: z.string(),
+      args: z.array(z.object({ name: z.string(), value: z.string() })),
+    })
+    .nullable(),
+})
+
+type DescribedCall = AnswerOf<typeof describedCall>
 
 /** ERC-20, ERC-721, ERC-1155, ERC-2612, WETH, Permit2, and what accounts call on themselves and on each other. */
 const standards = parseAbi([

@@ -1,7 +1,9 @@
 import { type Selectable, sql } from 'kysely'
 import type { Hex } from 'viem'
+import { z } from 'zod'
 import type { Database } from '../db/database.js'
 import type { Schema } from '../db/schema.generated.js'
+import { type AnswerOf, signed, wei } from '../tenants/schemas.js'
 
 /** Everything that the database knows of one operation. */
 export type OperationRecord = {
@@ -81,30 +83,30 @@ export async function findOperationRecord(
 }
 
 /** wei of the bundle of ours that a transaction is. */
-type BundleMoney = {
+export const bundleMoney = z.object({
   /** The operations that it includes. */
-  readonly operations: number
+  operations: z.int(),
   /** What they were charged, all together. */
-  readonly charges: bigint
+  charges: wei,
   /** What the transaction cost its executor; null where that is not known yet. */
-  readonly cost: bigint | null
+  cost: wei.nullable(),
   /** What goes back to tanks that paid more than their share. */
-  readonly returned: bigint
-  /** What is left to the executor; null as the cost. */
-  readonly margin: bigint | null
-}
+  returned: wei,
+  /** What is left to the executor: charges less cost and what is returned; null as the cost. */
+  margin: signed.nullable(),
+})
 
 /** The money of the bundle that included an operation; undefined where another bundler sent it. */
 export async function findBundleMoney(
   db: Database,
   { inclusion, bundles }: Pick<OperationRecord, 'inclusion' | 'bundles'>,
-): Promise<BundleMoney | undefined> {
+): Promise<AnswerOf<typeof bundleMoney> | undefined> {
   const bundle = bundles.find(
     ({ transaction_hash: hash }) => hash !== null && hash === inclusion?.transaction_hash,
   )
   if (bundle === undefined || inclusion === undefined) return undefined
   const { chain_id, block_number, transaction_hash } = inclusion
-  const { rows } = await sql<Omit<BundleMoney, 'cost' | 'margin'>>`
+  const { rows } = await sql<{ operations: number; charges: bigint; returned: bigint }>`
     select count(*)::integer as operations, sum(actual_gas_cost) as charges, (
         select coalesce(sum(amount), 0) from surpluses
         where chain_id = ${chain_id} and transaction_hash = ${transaction_hash}) as returned

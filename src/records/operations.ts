@@ -1,10 +1,12 @@
-import { type Nullable, type RawBuilder, type Selectable, sql } from 'kysely'
+import { type Nullable, type Selectable, sql } from 'kysely'
 import type { Address, Hex } from 'viem'
 import { z } from 'zod'
 import { type Camel, snakeCased } from '../db/camelCased.js'
 import type { Database } from '../db/database.js'
 import {
   allOf,
+  haveValues,
+  isWithin,
   mostScanned,
   type Page,
   type PageQuery,
@@ -14,8 +16,18 @@ import {
 } from '../db/page.js'
 import type { Schema } from '../db/schema.generated.js'
 import { isUuid } from '../db/uuid.js'
-import { isLive, type OperationState } from '../mempool/pool/operations.js'
-import { address, hash, id, time, wei } from '../tenants/schemas.js'
+import { isLive } from '../mempool/pool/operations.js'
+import {
+  address,
+  chainId,
+  code,
+  date,
+  hash,
+  id,
+  lowerAddress,
+  time,
+  wei,
+} from '../tenants/schemas.js'
 
 /** A row of a list of operations. A member is the column of that name, or of `otherColumns`, of the operation. */
 export const listedOperation = z.object({
@@ -68,28 +80,33 @@ export type ListedOperation = {
   Pick<Selectable<Schema['inclusions']>, 'success' | 'actual_gas_cost' | 'transaction_hash'>
 >
 
-/** What became of an operation: `failed` = included, and its call reverted; a replaced one counts as dropped. */
-type OutcomeFilter = 'inFlight' | 'included' | 'failed' | 'dropped'
-
 /** Conditions that an operation must all fulfil. */
-type OperationFilter = {
+export const operationFilter = z.strictObject({
+  appId: id.optional(),
+  chainId: chainId.optional(),
+  state: listedOperation.shape.state.optional(),
+  /** What became of it: `failed` was included and its call reverted; a replaced one counts as dropped. */
+  outcome: z.enum(['inFlight', 'included', 'failed', 'dropped']).optional(),
+  /** The code with which it was dropped. */
+  code: code.optional(),
+  sender: lowerAddress.optional(),
+  /** The beginning of its hash. */
+  hash: z
+    .string()
+    .regex(/^0x[0-9a-fA-F]{4,64}$/, 'must be 0x and 4 to 64 hexadecimal digits')
+    .transform((text) => text.toLowerCase())
+    .optional(),
+  paymaster: lowerAddress.optional(),
+  entryPoint: lowerAddress.optional(),
+  /** The policy that sponsored it. */
+  policyId: id.optional(),
+  from: date.optional(),
+  until: date.optional(),
+})
+
+type OperationFilter = z.output<typeof operationFilter> & {
   /** Undefined = all accounts, for the operator. */
   readonly accountId?: string | undefined
-  readonly appId?: string | undefined
-  readonly chainId?: number | undefined
-  readonly state?: OperationState | undefined
-  readonly outcome?: OutcomeFilter | undefined
-  /** The code with which it was dropped. */
-  readonly code?: string | undefined
-  readonly sender?: Address | undefined
-  /** The first characters of its hash, in lower case. */
-  readonly hash?: string | undefined
-  readonly paymaster?: Address | undefined
-  readonly entryPoint?: Address | undefined
-  /** The policy that sponsored it. */
-  readonly policyId?: string | undefined
-  readonly from?: Date | undefined
-  readonly until?: Date | undefined
 }
 
 const table = { at: 'received_at', id: 'hash' } as const
@@ -108,10 +125,7 @@ export async function listOperations(
   const cursor = before === undefined ? undefined : parseCursor(before)
   const isKnown = [accountId, appId, policyId].every((id) => id === undefined || isUuid(id))
   if (!isKnown) return { items: [], next: undefined }
-  const scope = allOf([
-    ...(accountId === undefined ? [] : [sql`a.account_id = ${accountId}`]),
-    ...(appId === undefined ? [] : [sql`a.id = ${appId}`]),
-  ])
+  const scope = allOf(haveValues('a', { account_id: accountId, id: appId }))
   const indexed = allOf([
     ...indexedConditions(filter),
     ...(cursor === undefined ? [] : [sql`(o.received_at, o.hash) < ${placeOf(cursor)}`]),
@@ -181,18 +195,17 @@ function isOfPool({ state, outcome }: OperationFilter): boolean {
 
 /** Conditions by which an index gives the newest of an app in their order, or few at all. */
 function indexedConditions(filter: OperationFilter) {
-  const { state, outcome, code, from, until } = filter
+  const { state, outcome, code } = filter
   const endedBadly = state === 'dropped' || state === 'replaced'
   return [
-    ...(state === undefined ? [] : [sql`o.state = ${state}`]),
+    ...haveValues('o', { state }),
     ...(outcome === 'inFlight' ? [sql`o.state in ('pooled', 'bundled')`] : []),
     // The conditions of indexes.
     ...(isOfPool(filter) ? [sql`o.app_id > '00000000-0000-0000-0000-000000000000'`] : []),
     ...(code !== undefined || endedBadly
       ? [isOfPool(filter) ? sql`false` : sql`o.ended_badly_at is not null`]
       : []),
-    ...(from === undefined ? [] : [sql`o.received_at >= ${from}`]),
-    ...(until === undefined ? [] : [sql`o.received_at < ${until}`]),
+    ...isWithin('o.received_at', filter),
   ]
 }
 
@@ -201,12 +214,11 @@ function ofSuccess(success: boolean) {
     where i.chain_id = o.chain_id and i.user_op_hash = o.hash and i.success = ${success})`
 }
 
-const outcomeConditions: Readonly<Record<Exclude<OutcomeFilter, 'inFlight'>, RawBuilder<unknown>>> =
-  {
-    included: ofSuccess(true),
-    failed: ofSuccess(false),
-    dropped: sql`o.ended_badly_at is not null`,
-  }
+const outcomeConditions = {
+  included: ofSuccess(true),
+  failed: ofSuccess(false),
+  dropped: sql`o.ended_badly_at is not null`,
+} as const
 
 function looksIntoOtherTables({ policyId, outcome }: OperationFilter): boolean {
   return policyId !== undefined || outcome === 'included' || outcome === 'failed'
@@ -216,12 +228,9 @@ function otherConditions(filter: OperationFilter) {
   const { chainId, code, sender, hash, paymaster, entryPoint, policyId, outcome } = filter
   return [
     ...(outcome === undefined || outcome === 'inFlight' ? [] : [outcomeConditions[outcome]]),
-    ...(chainId === undefined ? [] : [sql`o.chain_id = ${chainId}`]),
-    ...(code === undefined ? [] : [sql`o.reason_code = ${code}`]),
-    ...(sender === undefined ? [] : [sql`o.sender = ${sender}`]),
+    ...haveValues('o', { chain_id: chainId, reason_code: code, sender, paymaster }),
+    ...haveValues('o', { entry_point: entryPoint }),
     ...(hash === undefined ? [] : [sql`starts_with(o.hash, ${hash})`]),
-    ...(paymaster === undefined ? [] : [sql`o.paymaster = ${paymaster}`]),
-    ...(entryPoint === undefined ? [] : [sql`o.entry_point = ${entryPoint}`]),
     ...(policyId === undefined
       ? []
       : [

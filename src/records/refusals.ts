@@ -1,30 +1,40 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
 import type { Logger } from 'pino'
-import type { Address } from 'viem'
+import { z } from 'zod'
 import { createRecordShare } from '../base/createRecordShare.js'
 import { createWriteBehind } from '../base/createWriteBehind.js'
 import type { Metrics } from '../base/metrics/metrics.js'
 import type { Database } from '../db/database.js'
-import { type Page, type PageQuery, toPage } from '../db/page.js'
+import { allOf, haveValues, isWithin, type Page, type PageQuery, toPage } from '../db/page.js'
 import type { Schema } from '../db/schema.generated.js'
 import { isUuid } from '../db/uuid.js'
+import { chainId, date, id, lowerAddress } from '../tenants/schemas.js'
 
 export type StoredRefusal = Selectable<Schema['refusals']>
 export type NewRefusal = Insertable<Schema['refusals']>
 
 /** Conditions that a refusal must all fulfil. */
-type RefusalFilter = {
+export const refusalFilter = z.strictObject({
+  appId: id.optional(),
+  chainId: chainId.optional(),
+  method: z
+    .string()
+    .regex(/^\w{1,60}$/)
+    .optional(),
+  /** The JSON-RPC code. */
+  code: z.coerce.number<number>().int().min(-40_000).max(40_000).optional(),
+  rule: z
+    .string()
+    .regex(/^[A-Z0-9_-]{1,40}$/)
+    .optional(),
+  sender: lowerAddress.optional(),
+  from: date.optional(),
+  until: date.optional(),
+})
+
+type RefusalFilter = z.output<typeof refusalFilter> & {
   /** Undefined = all accounts, for the operator. */
   readonly accountId?: string | undefined
-  readonly appId?: string | undefined
-  readonly chainId?: number | undefined
-  readonly method?: string | undefined
-  /** The JSON-RPC code. */
-  readonly code?: number | undefined
-  readonly rule?: string | undefined
-  readonly sender?: Address | undefined
-  readonly from?: Date | undefined
-  readonly until?: Date | undefined
 }
 
 /** Refusals, the newest first; ids may be any text. A cursor that names none gives an empty page. */
@@ -33,32 +43,19 @@ export async function listRefusals(
   filter: RefusalFilter,
   { limit, before }: PageQuery,
 ): Promise<Page<StoredRefusal>> {
-  const { accountId, appId, chainId, method, code, rule, sender, from, until } = filter
+  const { accountId, appId, chainId, method, code, rule, sender } = filter
   if (![accountId, appId].every((id) => id === undefined || isUuid(id)))
     return { items: [], next: undefined }
-  const rows = await db
-    .selectFrom('refusals')
-    .selectAll()
-    .where(({ eb, and }) =>
-      and([
-        ...(accountId === undefined ? [] : [eb('account_id', '=', accountId)]),
-        ...(appId === undefined ? [] : [eb('app_id', '=', appId)]),
-        ...(chainId === undefined ? [] : [eb('chain_id', '=', BigInt(chainId))]),
-        ...(method === undefined ? [] : [eb('method', '=', method)]),
-        ...(code === undefined ? [] : [eb('code', '=', code)]),
-        ...(rule === undefined ? [] : [eb('rule', '=', rule)]),
-        ...(sender === undefined ? [] : [eb('sender', '=', sender)]),
-        ...(from === undefined ? [] : [eb('at', '>=', from)]),
-        ...(until === undefined ? [] : [eb('at', '<', until)]),
-        ...(before === undefined
-          ? []
-          : [sql<boolean>`(at, id) < (select at, id from refusals where id = ${before})`]),
-      ]),
-    )
-    .orderBy('at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(limit + 1)
-    .execute()
+  const conditions = allOf([
+    ...haveValues('r', { account_id: accountId, app_id: appId, chain_id: chainId }),
+    ...haveValues('r', { method, code, rule, sender }),
+    ...isWithin('r.at', filter),
+    ...(before === undefined
+      ? []
+      : [sql`(r.at, r.id) < (select at, id from refusals where id = ${before})`]),
+  ])
+  const { rows } = await sql<StoredRefusal>`select * from refusals r where ${conditions}
+    order by r.at desc, r.id desc limit ${limit + 1}`.execute(db)
   return toPage(rows, limit, ({ id }) => id)
 }
 

@@ -1,32 +1,23 @@
 import { sql } from 'kysely'
 import type { Address } from 'viem'
+import { z } from 'zod'
 import type { Database } from '../db/database.js'
 import { isUuid } from '../db/uuid.js'
 import { listOperations } from './operations.js'
 import { isOf } from '../mempool/pool/operations.js'
 
 /** A thing that a search found. */
-type Hit = {
-  readonly kind:
-    | 'operation'
-    | 'transaction'
-    | 'decision'
-    | 'refusal'
-    | 'app'
-    | 'key'
-    | 'policy'
-    | 'webhook'
-    | 'subscription'
-    | 'tank'
-    | 'sender'
-    | 'account'
-    | 'user'
-  readonly id: string
-  /** The name by which people know it; null = it has none. */
-  readonly name: string | null
-  readonly appId: string | null
-  readonly chainId: bigint | null
-}
+export const hit = z.object({
+  /** operation, transaction, decision, refusal, app, key, policy, webhook, subscription, tank, sender, account or user */
+  kind: z.string(),
+  id: z.string(),
+  /** By which people know it; null = it has none. */
+  name: z.string().nullable(),
+  appId: z.string().nullable(),
+  chainId: z.int().nullable(),
+})
+
+type Hit = z.output<typeof hit>
 
 const MOST_HITS = 50
 
@@ -60,7 +51,8 @@ export async function search(
 type Part = ReturnType<typeof sql>
 
 async function hitsOf(db: Database, parts: readonly Part[]): Promise<readonly Hit[]> {
-  const { rows } = await sql<Hit>`select kind, id, name, app_id as "appId", chain_id as "chainId"
+  const { rows } =
+    await sql<Hit>`select kind, id, name, app_id as "appId", chain_id::float8 as "chainId"
     from (${sql.join(parts, sql` union `)}) as hit (kind, id, app_id, chain_id, name)
     order by kind, name, id limit ${MOST_HITS}`.execute(db)
   return rows

@@ -1,22 +1,24 @@
 import { sql } from 'kysely'
+import { z } from 'zod'
 import type { Database } from '../db/database.js'
+import { type AnswerOf, id, wei } from '../tenants/schemas.js'
 
 /** The cost of one day (UTC) by app, chain and the policy that decided. */
-type SpendOfDay = {
-  /** `2026-11-23` */
-  readonly day: string
-  readonly appId: string
-  readonly appName: string
-  readonly chainId: bigint
-  readonly policyId: string | null
-  readonly policyName: string | null
-  readonly operations: bigint
-  readonly wei: bigint
-  /** wei of them for gas that limits left unused, as far as that is known. */
-  readonly wastedWei: bigint
-  /** Operations of which it is known. */
-  readonly measured: bigint
-}
+export const spendOfDay = z.object({
+  day: z.iso.date(),
+  appId: id,
+  appName: z.string(),
+  chainId: z.int(),
+  /** The policy that decided; null = none did. */
+  policyId: id.nullable(),
+  policyName: z.string().nullable(),
+  operations: z.string(),
+  wei,
+  /** Of these, about what EntryPoints charged for gas limits that were left unused. */
+  wastedWei: wei,
+  /** The operations of which that is known; the others count as nothing. */
+  measured: z.string(),
+})
 
 type SpendQuery = {
   /** Undefined = all accounts, for the operator. */
@@ -35,11 +37,11 @@ export const MOST_SPEND_LINES = 20_000
 export async function readSpend(
   db: Database,
   { accountId, from, until }: SpendQuery,
-): Promise<readonly SpendOfDay[]> {
+): Promise<readonly AnswerOf<typeof spendOfDay>[]> {
   const own = accountId === undefined ? sql`true` : sql`a.account_id = ${accountId}`
-  const { rows } = await sql<SpendOfDay>`
+  const { rows } = await sql<AnswerOf<typeof spendOfDay>>`
     select to_char(r.created_at at time zone 'UTC', 'YYYY-MM-DD') as day, a.id as "appId",
-      a.name as "appName", r.chain_id as "chainId", d.policy_id as "policyId",
+      a.name as "appName", r.chain_id::float8 as "chainId", d.policy_id as "policyId",
       p.name as "policyName", count(*) as operations,
       sum(r.actual_cost)::numeric(78, 0) as wei,
       coalesce(sum(r.wasted), 0)::numeric(78, 0) as "wastedWei", count(r.wasted) as measured

@@ -1,64 +1,73 @@
-import type { Address, Hex } from 'viem'
+import type { Hex } from 'viem'
+import { z } from 'zod'
 import { type HistoryCode, historyCodes } from '../base/errors/catalogue.js'
 import { describeRevert } from '../erc4337/revertReason.js'
+import { type AnswerOf, address, hash, id, time, wei } from '../tenants/schemas.js'
 import { type Dictionary, nameData } from './contractAbi.js'
 import type { OperationRecord } from './operationRecord.js'
 
-/** Something that happened to an operation. Wei and gas are bigints, fees are wei per gas. */
-type TimelineEntry = { readonly at: Date } & (
-  | {
-      readonly kind: 'sponsored' | 'refused'
-      readonly decisionId: string
-      readonly code: string
-      readonly message: string
-    }
-  | {
-      readonly kind: 'received'
-      /** The key that sent it last; null where none did. */
-      readonly keyId: string | null
-      readonly keyName: string | null
-    }
-  | { readonly kind: 'readmitted' | 'cancelAsked' }
-  | {
-      readonly kind: 'bundled'
-      readonly bundleId: bigint
-      readonly executor: Address
-      readonly nonce: bigint
-      /** Other operations in the same bundle. */
-      readonly others: number
-    }
-  | {
-      readonly kind: 'broadcast'
-      readonly bundleId: bigint
-      readonly transactionHash: Hex
-      readonly maxFeePerGas: bigint
-      /** Does nothing but use the nonce up, to take the bundle back. */
-      readonly noop: boolean
-    }
-  | {
-      /** It left its bundle: for no fault of its own, with a failure counted, or by a reorganisation. */
-      readonly kind: 'returned' | 'suspected' | 'reorged'
-      readonly bundleId: bigint | null
-      readonly code: HistoryCode
-      readonly message: string
-    }
-  | {
-      readonly kind: 'dropped' | 'replaced'
-      readonly code: string | null
-      readonly message: string | null
-    }
-  | {
-      readonly kind: 'included'
-      readonly transactionHash: Hex
-      readonly block: bigint
-      readonly blockTime: Date
-      readonly success: boolean
-      readonly actualGasUsed: bigint
-      readonly actualGasCost: bigint
-      /** Why its call failed; null where it succeeded or gave no reason. */
-      readonly revert: string | null
-    }
-)
+const code = z.string()
+const message = z.string()
+const bundleId = z.string().nullable()
+
+/** Something that happened to an operation. Fees are wei per gas. */
+export const timelineEntry = z.discriminatedUnion('kind', [
+  z.object({ at: time, kind: z.enum(['sponsored', 'refused']), decisionId: id, code, message }),
+  z.object({
+    at: time,
+    kind: z.literal('received'),
+    /** The key that sent it last; null where none did. */
+    keyId: id.nullable(),
+    keyName: z.string().nullable(),
+  }),
+  z.object({ at: time, kind: z.enum(['readmitted', 'cancelAsked']) }),
+  z.object({
+    at: time,
+    kind: z.literal('bundled'),
+    bundleId,
+    executor: address,
+    nonce: z.string(),
+    /** Other operations in the same bundle. */
+    others: z.int(),
+  }),
+  z.object({
+    at: time,
+    kind: z.literal('broadcast'),
+    bundleId,
+    transactionHash: hash,
+    maxFeePerGas: wei,
+    /** Does nothing but use the nonce up, to take the bundle back. */
+    noop: z.boolean(),
+  }),
+  /** It left its bundle: for no fault of its own, with a failure counted, or by a reorganisation. */
+  z.object({
+    at: time,
+    kind: z.enum(['returned', 'suspected', 'reorged']),
+    bundleId,
+    code,
+    message,
+  }),
+  z.object({
+    at: time,
+    kind: z.enum(['dropped', 'replaced']),
+    code: code.nullable(),
+    message: message.nullable(),
+  }),
+  z.object({
+    at: time,
+    kind: z.literal('included'),
+    transactionHash: hash,
+    block: z.string(),
+    blockTime: time,
+    success: z.boolean(),
+    actualGasUsed: z.string(),
+    actualGasCost: wei,
+    /** Why its call failed; null where it succeeded or gave no reason. */
+    revert: z.string().nullable(),
+  }),
+])
+
+type TimelineEntry = AnswerOf<typeof timelineEntry>
 
 /** What happened to an operation, the oldest first; `errors` are those of the app's contracts. */
 export function timelineOf(

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
 import { type Insertable, type Selectable, sql } from 'kysely'
+import { z } from 'zod'
 import { plain } from '../base/bigints.js'
 import { RateLimitError } from '../base/errors/limitErrors.js'
 import type { Database, Transaction } from '../db/database.js'
 import { inTransaction } from '../db/inTransaction.js'
-import { allOf, type Page, type PageQuery, toPage } from '../db/page.js'
+import { allOf, haveValues, isWithin, type Page, type PageQuery, toPage } from '../db/page.js'
 import type { Schema } from '../db/schema.generated.js'
+import { auditEntry, date, id } from './schemas.js'
 
 /** The author of a change: the operator, an account's first token, a named token, a user, or a command. */
 type ActorKind = Schema['audit_log']['actor']
@@ -158,14 +160,17 @@ function sorted(value: unknown): unknown {
 }
 
 /** Conditions that an entry must all fulfil. */
-type AuditFilter = {
-  readonly actor?: StoredAudit['actor'] | undefined
-  readonly action?: string | undefined
-  readonly objectId?: string | undefined
-  readonly appId?: string | undefined
-  readonly from?: Date | undefined
-  readonly until?: Date | undefined
-}
+export const auditFilter = z.strictObject({
+  actor: auditEntry.shape.actor.optional(),
+  action: z
+    .string()
+    .regex(/^[a-z_.]{1,60}$/)
+    .optional(),
+  objectId: z.string().min(1).max(200).optional(),
+  appId: id.optional(),
+  from: date.optional(),
+  until: date.optional(),
+})
 
 /** Entries that a page looks at. */
 const MOST_SCANNED = 10_000
@@ -178,20 +183,16 @@ export async function listAudit(
   db: Database,
   accountId: string | undefined,
   { limit, before }: PageQuery,
-  filter: AuditFilter = {},
+  filter: z.output<typeof auditFilter> = {},
 ): Promise<Page<StoredAudit>> {
-  const { actor, action, objectId, appId, from, until } = filter
+  const { actor, action, objectId, appId } = filter
   const indexed = allOf([
-    ...(accountId === undefined ? [] : [sql`e.account_id = ${accountId}`]),
-    ...(objectId === undefined ? [] : [sql`e.object_id = ${objectId}`]),
+    ...haveValues('e', { account_id: accountId, object_id: objectId }),
     ...(before === undefined ? [] : [sql`e.id < ${BigInt(before)}`]),
   ])
   const others = allOf([
-    ...(actor === undefined ? [] : [sql`e.actor = ${actor}`]),
-    ...(action === undefined ? [] : [sql`e.action = ${action}`]),
-    ...(appId === undefined ? [] : [sql`e.app_id = ${appId}`]),
-    ...(from === undefined ? [] : [sql`e.at >= ${from}`]),
-    ...(until === undefined ? [] : [sql`e.at < ${until}`]),
+    ...haveValues('e', { actor, action, app_id: appId }),
+    ...isWithin('e.at', filter),
   ])
   const { rows } = await sql<StoredAudit>`select * from (
       select * from audit_log e where ${indexed} order by e.id desc limit ${MOST_SCANNED}

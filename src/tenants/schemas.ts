@@ -12,6 +12,8 @@ export const end = time
   .refine((text) => Date.parse(text) > Date.now(), 'must be in the future')
   .transform((text) => new Date(text))
 export const wei = z.string().regex(/^\d{1,78}$/, 'must be wei as a decimal number')
+/** An amount that may be negative. */
+export const signed = z.string().regex(/^-?\d+$/)
 export const hash = z.string().regex(/^0x[0-9a-fA-F]{64}$/, 'must be a hash')
 export const address = z.string().regex(/^0x[0-9a-fA-F]{40}$/, 'must be an address')
 /** Those of a request, as the database has them. */
@@ -19,16 +21,23 @@ export const lowerHash = hash.transform((text) => text.toLowerCase() as Hex)
 export const lowerAddress = address.transform((text) => text.toLowerCase() as Address)
 
 /** A value of the schema as the database has it: times are dates. */
-export type Row<Schema extends z.ZodType> = Inside<z.output<Schema>>
+export type Row<Schema extends z.ZodType> = Inside<z.output<Schema>, string>
 
-type Inside<Value> =
+/** A value that becomes this answer: times are dates, and wei and other large numbers may be bigints. */
+export type AnswerOf<Schema extends z.ZodType> = Inside<z.output<Schema>, string | bigint>
+
+type Inside<Value, Text> =
   Value extends z.output<typeof time>
     ? Date
-    : Value extends readonly (infer Item)[]
-      ? readonly Inside<Item>[]
-      : Value extends object
-        ? { readonly [Name in keyof Value]: Inside<Value[Name]> }
+    : Value extends string
+      ? string extends Value
+        ? Text
         : Value
+      : Value extends readonly (infer Item)[]
+        ? readonly Inside<Item, Text>[]
+        : Value extends object
+          ? { readonly [Name in keyof Value]: Inside<Value[Name], Text> }
+          : Value
 
 /** A name for people; one that spans lines would break lists. */
 export const name = z

@@ -1,11 +1,14 @@
 import { type Insertable, type RawBuilder, type Selectable, sql } from 'kysely'
-import type { Address, Hex } from 'viem'
+import type { Hex } from 'viem'
+import { z } from 'zod'
 import { createRecordShare, type RecordShare } from '../../base/createRecordShare.js'
 import { countedCode } from '../../base/metrics/catalogue.js'
 import type { ChainMetrics } from '../../base/metrics/metrics.js'
 import type { Database } from '../../db/database.js'
 import {
   allOf,
+  haveValues,
+  isWithin,
   mostScanned,
   type Page,
   type PageQuery,
@@ -15,6 +18,7 @@ import {
 } from '../../db/page.js'
 import type { Schema } from '../../db/schema.generated.js'
 import { isUuid } from '../../db/uuid.js'
+import { chainId, code, date, id, lowerAddress, lowerHash } from '../../tenants/schemas.js'
 import type { ReservationState } from './reservations.js'
 import { insertWebhookCalls, type NewWebhookCall } from './webhookCalls.js'
 
@@ -70,19 +74,26 @@ export async function findDecision(db: Database, id: string): Promise<StoredDeci
     : undefined
 }
 
-/** Conditions that a decision must all fulfil; ids may be any text. */
-export type DecisionFilter = {
+/** Conditions that a decision must all fulfil. */
+export const decisionFilter = z.strictObject({
+  sponsored: z
+    .enum(['true', 'false'])
+    .transform((text) => text === 'true')
+    .optional(),
+  code: code.optional(),
+  chainId: chainId.optional(),
+  sender: lowerAddress.optional(),
+  userOpHash: lowerHash.optional(),
+  policyId: id.optional(),
+  from: date.optional(),
+  until: date.optional(),
+})
+
+/** Ids may be any text. */
+export type DecisionFilter = z.output<typeof decisionFilter> & {
   /** The account of the decision's app; undefined = all accounts, for the operator. */
   readonly accountId?: string | undefined
   readonly appId?: string | undefined
-  readonly chainId?: number | undefined
-  readonly sender?: Address | undefined
-  readonly userOpHash?: Hex | undefined
-  readonly policyId?: string | undefined
-  readonly code?: string | undefined
-  readonly sponsored?: boolean | undefined
-  readonly from?: Date | undefined
-  readonly until?: Date | undefined
 }
 
 /** A decision with the state of its reservation. */
@@ -103,23 +114,17 @@ const entryColumns = sql`d.*, r.state as reservation_state, r.user_op_hash as in
 const grantCodes: readonly string[] = ['SPONSORED', 'TOKEN_PAYMENT']
 
 /** Conditions by which an index gives the newest of an app in their order. */
-function indexedConditions({ sponsored, code, from, until }: DecisionFilter) {
+function indexedConditions(filter: DecisionFilter) {
+  const { sponsored, code } = filter
   const isRefused = sponsored === false || (code !== undefined && !grantCodes.includes(code))
-  return [
-    ...(isRefused ? [sql`not o.sponsored`] : []),
-    ...(from === undefined ? [] : [sql`o.created_at >= ${from}`]),
-    ...(until === undefined ? [] : [sql`o.created_at < ${until}`]),
-  ]
+  return [...(isRefused ? [sql`not o.sponsored`] : []), ...isWithin('o.created_at', filter)]
 }
 
 function otherConditions(filter: DecisionFilter) {
   const { chainId, sender, userOpHash, policyId, code, sponsored } = filter
   return [
-    ...(chainId === undefined ? [] : [sql`o.chain_id = ${chainId}`]),
-    ...(sender === undefined ? [] : [sql`o.sender = ${sender}`]),
-    ...(userOpHash === undefined ? [] : [sql`o.user_op_hash = ${userOpHash}`]),
-    ...(policyId === undefined ? [] : [sql`o.policy_id = ${policyId}`]),
-    ...(code === undefined ? [] : [sql`o.code = ${code}`]),
+    ...haveValues('o', { chain_id: chainId, sender, user_op_hash: userOpHash }),
+    ...haveValues('o', { policy_id: policyId, code }),
     ...(sponsored === true ? [sql`o.sponsored`] : []),
   ]
 }
@@ -145,10 +150,7 @@ export async function listDecisions(
   const { accountId, appId, policyId } = filter
   const ids = [accountId, appId, policyId].filter((id) => id !== undefined)
   if (!ids.every(isUuid)) return { items: [], next: undefined }
-  const scope = allOf([
-    ...(accountId === undefined ? [] : [sql`a.account_id = ${accountId}`]),
-    ...(appId === undefined ? [] : [sql`a.id = ${appId}`]),
-  ])
+  const scope = allOf(haveValues('a', { account_id: accountId, id: appId }))
   const indexed = allOf([
     ...indexedConditions(filter),
     ...(before === undefined ? [] : [isOlder(before, scope)]),

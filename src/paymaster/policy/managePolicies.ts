@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import { z } from 'zod'
 import { InvalidPolicyError } from '../../base/errors/sponsorshipErrors.js'
 import { unixNow } from '../../base/unixNow.js'
-import type { BudgetUnit } from '../../base/vocabulary.js'
 import type { Database, Transaction } from '../../db/database.js'
 import { findApp } from '../../tenants/apps.js'
 import type { AuditChange } from '../../tenants/audit.js'
@@ -16,10 +15,10 @@ import {
   updateRow,
 } from '../../tenants/resource.js'
 import { route } from '../../tenants/route.js'
-import { done, id, listOf, name, type Row, time } from '../../tenants/schemas.js'
-import { type CounterUse, readCounterUses } from '../ledger/budgetCounters.js'
+import { type AnswerOf, done, id, listOf, name, type Row, time } from '../../tenants/schemas.js'
+import { readCounterUses } from '../ledger/budgetCounters.js'
 import { bucketsAt, budgetKey, endOf } from './budget/budget.js'
-import { type BudgetSubject, budgetSubjects } from './policy.js'
+import { budgetSubjects } from './policy.js'
 import { type PolicyTerms, termsMistakes, termsSchema } from './policySchema.js'
 
 const policy = z.object({
@@ -258,45 +257,32 @@ export const policyRoutes = [
 /** In the unit: wei, millionths of a USD, or operations. */
 const amount = z.string()
 
+/** A budget of a policy and what is used of it. */
+const budgetInUse = z.object({
+  per: z.enum(budgetSubjects),
+  unit: z.enum(['wei', 'usd', 'count']),
+  /** `day`, `rolling-3600s`, … */
+  window: z.string(),
+  limit: amount,
+  /** Unix seconds; 0 = the window has no beginning. */
+  since: z.int(),
+  /** Unix seconds: when the window begins anew; null = it moves, or never ends. */
+  until: z.int().nullable(),
+  /** The ten that used most, senders, delegators, apps, or the account as an empty name: reserved or settled, and of that settled. */
+  subjects: z.array(z.object({ subject: z.string(), used: amount, settled: amount })),
+})
+
 export const budgetRoutes = [
   route('GET /policies/{policyId}/budgets', {
     summary: 'The current use of each budget of a policy, by subject',
     role: 'viewer',
-    answer: listOf(
-      z.object({
-        per: z.enum(budgetSubjects),
-        unit: z.enum(['wei', 'usd', 'count']),
-        window: z.string(),
-        limit: amount,
-        /** Unix seconds; 0 = the window has no beginning. */
-        since: z.int(),
-        /** Unix seconds: when the window begins anew; null = it moves, or never ends. */
-        until: z.int().nullable(),
-        /** The ten that used most: reserved or settled, and of that settled. */
-        subjects: z.array(z.object({ subject: z.string(), used: amount, settled: amount })),
-      }),
-    ),
+    answer: listOf(budgetInUse),
     async run({ context: { database }, accountId, params: { policyId } }) {
       const found = await findPolicy(database, accountId, policyId)
       return found && budgetsInUse(database, policyId, termsSchema.parse(found.terms), unixNow())
     },
   }),
 ]
-
-/** A budget of a policy and what is used of it. Amounts in the unit: wei, millionths of a USD, operations. */
-type BudgetInUse = {
-  readonly per: BudgetSubject
-  readonly unit: BudgetUnit
-  /** `day`, `rolling-3600s`, … */
-  readonly window: string
-  readonly limit: bigint
-  /** Unix seconds: the beginning of the window; 0 = it has none. */
-  readonly since: number
-  /** Unix seconds: the end of the window, at which it begins anew; null = it moves, or never ends. */
-  readonly until: number | null
-  /** Those that used most: senders, delegators, apps, or the account as an empty name. */
-  readonly subjects: readonly CounterUse[]
-}
 
 const MOST_SUBJECTS = 10
 
@@ -306,7 +292,7 @@ function budgetsInUse(
   policyId: string,
   { budgets }: PolicyTerms,
   at: number,
-): Promise<readonly BudgetInUse[]> {
+): Promise<readonly AnswerOf<typeof budgetInUse>[]> {
   return Promise.all(
     budgets.flatMap((budget) => {
       if (budget.per === 'operation') return []

@@ -1,8 +1,9 @@
 import { type RawBuilder, sql } from 'kysely'
 import { z } from 'zod'
 import type { Database } from '../../db/database.js'
+import { type Page, type PageQuery, toPage } from '../../db/page.js'
 import { resource } from '../../tenants/resource.js'
-import { id, time } from '../../tenants/schemas.js'
+import { id, type Row, time } from '../../tenants/schemas.js'
 import { contentOf, type StatementLine, type StatementRange } from './statement.js'
 
 /** A statement as lists show it. */
@@ -22,8 +23,6 @@ const MOST_LINES = 1_000
 
 /** What a range lacks for a statement. */
 export type NoStatement = 'notFinal' | 'tooLong'
-
-type Row = Omit<StatementLine, 'chainId'> & { readonly chainId: bigint }
 
 /** Operations that an app paid for, whose blocks are in the range, with reservation `r` and inclusion `i`. */
 function operationsIn({ appId, from, until }: StatementRange): RawBuilder<unknown> {
@@ -56,8 +55,8 @@ export async function makeContent(
   const { rows: open } = await sql`select from ${operationsIn(range)}
     and r.state <> 'settled' limit 1`.execute(db)
   if (open.length > 0) return 'notFinal'
-  const { rows } = await sql<Row>`
-    select r.chain_id as "chainId", d.policy_id as "policyId", p.token, w.ids as "webhookIds",
+  const { rows } = await sql<StatementLine>`
+    select r.chain_id::float8 as "chainId", d.policy_id as "policyId", p.token, w.ids as "webhookIds",
       coalesce(sum(p.charged), 0)::numeric(78, 0) as collected,
       count(*) as operations, count(*) filter (where not i.success) as failed,
       sum(r.actual_cost)::numeric(78, 0) as cost, sum(r.rebate)::numeric(78, 0) as rebate,
@@ -81,45 +80,26 @@ export async function makeContent(
     db,
   )
   if (rows.length > MOST_LINES) return 'tooLong'
-  return {
-    content: contentOf(
-      range,
-      rows.map((row) => ({ ...row, chainId: Number(row.chainId) })),
-    ),
-  }
+  return { content: contentOf(range, rows) }
 }
 
 /** The statements of an account, or of all, without their content, the newest first. */
 export async function listStatements(
   db: Database,
-  {
-    accountId,
-    limit,
-    before,
-  }: {
-    readonly accountId: string | undefined
-    readonly limit: number
-    readonly before: string | undefined
-  },
-) {
+  accountId: string | undefined,
+  { limit, before }: PageQuery,
+): Promise<Page<Row<typeof statement>>> {
   const own = accountId === undefined ? sql`true` : sql`a.account_id = ${accountId}`
   const older =
     before === undefined
       ? sql`true`
       : sql`(s.created_at, s.id) < (select created_at, id from statements where id = ${before})`
-  const { rows } = await sql<{
-    id: string
-    appId: string
-    from: Date
-    until: Date
-    createdAt: Date
-  }>`
+  const { rows } = await sql<Row<typeof statement>>`
     select s.id, s.app_id as "appId", s.from_time as from, s.until_time as until,
       s.created_at as "createdAt"
     from statements s join apps a on a.id = s.app_id
     where ${own} and ${older} order by s.created_at desc, s.id desc limit ${limit + 1}`.execute(db)
-  const items = rows.slice(0, limit)
-  return { items, next: rows.length > limit ? items.at(-1)?.id : undefined }
+  return toPage(rows, limit, ({ id }) => id)
 }
 
 /** One statement; with `accountId` only when it is that account's. */

@@ -8,6 +8,7 @@ import {
   listReputations,
   poolSummary,
   reputationCursor,
+  waitingPool,
 } from '../../../records/chainRecords.js'
 import {
   address,
@@ -136,17 +137,7 @@ export const chainRoutes = [
   route('GET /chains/{chainId}/pool', {
     summary: 'How many operations wait, for how long, and at which tips',
     who: 'operator',
-    answer: z.object({
-      pooled: z.string(),
-      bundled: z.string(),
-      oldestAt: time.nullable(),
-      /** wei per gas */
-      tips: z.object({
-        p10: z.number().nullable(),
-        p50: z.number().nullable(),
-        p90: z.number().nullable(),
-      }),
-    }),
+    answer: waitingPool,
     run: ({ context, params: { chainId: id } }) => poolSummary(context.database, id),
   }),
   route('GET /chains/{chainId}/bundles', {

@@ -1,9 +1,10 @@
 import { z } from 'zod'
-import { defined } from '../../../base/defined.js'
 import { explain } from '../../../base/errors/explain.js'
 import { camelCased } from '../../../db/camelCased.js'
 import {
   type DecisionEntry,
+  type DecisionFilter,
+  decisionFilter,
   findDecision,
   findDecisionEntry,
   listDecisions,
@@ -13,14 +14,9 @@ import type { ReservationState } from '../../../paymaster/ledger/reservations.js
 import { listWebhookCalls } from '../../../paymaster/ledger/webhookCalls.js'
 import {
   address,
-  chainId,
-  code,
-  date,
   explanation,
   hash,
   id,
-  lowerAddress,
-  lowerHash,
   pageOf,
   pageById,
   time,
@@ -59,19 +55,7 @@ const webhookCall = z.object({
   startedAt: time,
 })
 
-const decisionQuery = pageById.extend({
-  sponsored: z
-    .enum(['true', 'false'])
-    .transform((text) => text === 'true')
-    .optional(),
-  code: code.optional(),
-  chainId: chainId.optional(),
-  sender: lowerAddress.optional(),
-  userOpHash: lowerHash.optional(),
-  policyId: id.optional(),
-  from: date.optional(),
-  until: date.optional(),
-})
+const decisionQuery = pageById.extend(decisionFilter.shape)
 
 /** What became of the amount that was reserved; `none` where nothing was. */
 const fate = z.enum(['none', 'open', 'included', 'expired', 'settled', 'released', 'other'])
@@ -92,17 +76,15 @@ function encodeDecision(stored: StoredDecision) {
   }
 }
 
-type Filters = z.output<typeof decisionQuery>
-
 /** A page of decisions, each as `encode` gives it. */
 async function findPage<Item>(
   { database }: AdminContext,
-  { limit, before, ...same }: Filters,
-  owner: { readonly appId?: string | undefined; readonly accountId?: string | undefined },
+  { limit, before, ...same }: z.output<typeof decisionQuery>,
+  owner: Pick<DecisionFilter, 'appId' | 'accountId'>,
   encode: (entry: DecisionEntry) => Item,
 ) {
-  const filter = defined({ ...same, ...owner })
-  const { items, next } = await listDecisions(database, filter, { limit, before })
+  const page = { limit, before }
+  const { items, next } = await listDecisions(database, { ...same, ...owner }, page)
   return { items: items.map(encode), next }
 }
 

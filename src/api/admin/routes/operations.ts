@@ -1,5 +1,5 @@
+import type { Hex } from 'viem'
 import { z } from 'zod'
-import { defined } from '../../../base/defined.js'
 import { explain, explainError } from '../../../base/errors/explain.js'
 import { ConflictError, NotFoundError } from '../../../base/errors/restErrors.js'
 import { attributionSchemas } from '../../../base/vocabulary.js'
@@ -14,132 +14,28 @@ import { announceOperations } from '../../../mempool/pool/operations.js'
 import { requestCancellation } from '../../../mempool/pool/successors.js'
 import { findAppAbi } from '../../../records/appAbis.js'
 import { dictionaryOf } from '../../../records/contractAbi.js'
-import { describeCalls } from '../../../records/describeCalls.js'
+import { describeCalls, describedCall } from '../../../records/describeCalls.js'
 import {
   type ListedOperation,
   listedOperation,
   listOperations,
   operationCursor,
+  operationFilter,
 } from '../../../records/operations.js'
-import { findOperationOwner, findOperationRecord } from '../../../records/operationRecord.js'
-import { timelineOf, troubleOf } from '../../../records/timelineOf.js'
 import {
-  address,
-  chainId,
-  code,
-  date,
-  explanation,
-  hash,
-  id,
-  lowerAddress,
-  pageOf,
-  pageQuery,
-  time,
-  wei,
-} from '../../../tenants/schemas.js'
-import { route } from '../../adminContext.js'
+  findOperationOwner,
+  findOperationRecord,
+  type OperationRecord,
+} from '../../../records/operationRecord.js'
+import { timelineEntry, timelineOf, troubleOf } from '../../../records/timelineOf.js'
+import type { AdminCaller } from '../../../tenants/route.js'
+import { address, explanation, pageOf, pageQuery } from '../../../tenants/schemas.js'
+import { type AdminContext, route } from '../../adminContext.js'
 import { decodeEntryPoint } from '../../dialects/decode/entryPoint.js'
 import { decodeOperation } from '../../dialects/decode/operation.js'
 import { encodeOperation } from '../../dialects/operationFields.js'
 import { asPurserError } from '../../restError.js'
 import { servedChain } from './chains.js'
-
-const bundleId = z.string().nullable()
-
-const timelineEntry = z.discriminatedUnion('kind', [
-  z.object({
-    at: time,
-    kind: z.enum(['sponsored', 'refused']),
-    decisionId: id,
-    code: z.string(),
-    message: z.string(),
-  }),
-  z.object({
-    at: time,
-    kind: z.literal('received'),
-    keyId: id.nullable(),
-    keyName: z.string().nullable(),
-  }),
-  z.object({ at: time, kind: z.enum(['readmitted', 'cancelAsked']) }),
-  z.object({
-    at: time,
-    kind: z.literal('bundled'),
-    bundleId,
-    executor: address,
-    nonce: z.string(),
-    others: z.int(),
-  }),
-  z.object({
-    at: time,
-    kind: z.literal('broadcast'),
-    bundleId,
-    transactionHash: hash,
-    maxFeePerGas: wei,
-    noop: z.boolean(),
-  }),
-  z.object({
-    at: time,
-    kind: z.enum(['returned', 'suspected', 'reorged']),
-    bundleId,
-    code: z.string(),
-    message: z.string(),
-  }),
-  z.object({
-    at: time,
-    kind: z.enum(['dropped', 'replaced']),
-    code: z.string().nullable(),
-    message: z.string().nullable(),
-  }),
-  z.object({
-    at: time,
-    kind: z.literal('included'),
-    transactionHash: hash,
-    block: z.string(),
-    blockTime: time,
-    success: z.boolean(),
-    actualGasUsed: z.string(),
-    actualGasCost: wei,
-    revert: z.string().nullable(),
-  }),
-])
-
-const operationQuery = pageQuery(operationCursor).extend({
-  appId: id.optional(),
-  chainId: chainId.optional(),
-  state: listedOperation.shape.state.optional(),
-  /** What became of it: `failed` was included and its call reverted; a replaced one counts as dropped. */
-  outcome: z.enum(['inFlight', 'included', 'failed', 'dropped']).optional(),
-  code: code.optional(),
-  sender: lowerAddress.optional(),
-  /** The beginning of its hash. */
-  hash: z
-    .string()
-    .regex(/^0x[0-9a-fA-F]{4,64}$/, 'must be 0x and 4 to 64 hexadecimal digits')
-    .transform((text) => text.toLowerCase())
-    .optional(),
-  paymaster: lowerAddress.optional(),
-  entryPoint: lowerAddress.optional(),
-  policyId: id.optional(),
-  from: date.optional(),
-  until: date.optional(),
-})
-
-const call = z.object({
-  to: address,
-  value: wei,
-  data: z.string(),
-  /** Whether it runs the target's code as the account itself. */
-  delegate: z.boolean(),
-  /** The account that makes it by its delegation (ERC-7710), after the call that redeems this; null = the operation's own. */
-  delegator: address.nullable(),
-  /** Of the common standards (ERC-20, ERC-721, ERC-1155, …); null where it is none of them. */
-  function: z
-    .object({
-      signature: z.string(),
-      args: z.array(z.object({ name: z.string(), value: z.string() })),
-    })
-    .nullable(),
-})
 
 function encodeListed(row: ListedOperation) {
   return {
@@ -149,6 +45,17 @@ function encodeListed(row: ListedOperation) {
     maxCost: row.prefund,
     actualCost: row.actual_gas_cost,
   }
+}
+
+/** An operation of the caller. Throws NotFoundError. */
+async function recordOf(
+  { database }: AdminContext,
+  { accountId }: AdminCaller,
+  { chainId, userOpHash }: { readonly chainId: number; readonly userOpHash: Hex },
+): Promise<OperationRecord> {
+  const record = await findOperationRecord(database, chainId, userOpHash, accountId)
+  if (record === undefined) throw new NotFoundError('Operation')
+  return record
 }
 
 /** What readers of a link see of the key that sent an operation. */
@@ -161,10 +68,10 @@ export const operationRoutes = [
     summary: "Operations that the account's apps sent, newest first",
     who: 'either',
     role: 'viewer',
-    query: operationQuery,
+    query: pageQuery(operationCursor).extend(operationFilter.shape),
     answer: pageOf(listedOperation),
     async run({ context, caller, query: { limit, before, ...same } }) {
-      const filter = defined({ ...same, accountId: caller.accountId })
+      const filter = { ...same, accountId: caller.accountId }
       const { items, next } = await listOperations(context.database, filter, { limit, before })
       return { items: items.map(encodeListed), next }
     },
@@ -179,7 +86,7 @@ export const operationRoutes = [
       /** Its fields, not packed, whatever its EntryPoint. */
       operation: z.record(z.string(), z.unknown()),
       /** The calls that its account makes; null where its call data is of no account that is known. */
-      calls: z.array(call).nullable(),
+      calls: z.array(describedCall).nullable(),
       /** The codes of its data suffix (ERC-8021), which its sender wrote; null = it has none. */
       attribution: z
         .object({ schema: z.enum(attributionSchemas), codes: z.array(z.string()) })
@@ -188,14 +95,7 @@ export const operationRoutes = [
       explanation: explanation.nullable(),
     }),
     async run({ context, caller, params }) {
-      const { chainId: chain, userOpHash } = params
-      const record = await findOperationRecord(
-        context.database,
-        chain,
-        userOpHash,
-        caller.accountId,
-      )
-      if (record === undefined) throw new NotFoundError('Operation')
+      const record = await recordOf(context, caller, params)
       const { operation, inclusion } = record
       const trouble = troubleOf(record)
       const ending = {
@@ -235,18 +135,10 @@ export const operationRoutes = [
       message: z.string(),
     }),
     async run({ context, caller, params, simulate }) {
-      const { chainId: chain, userOpHash } = params
-      const record = await findOperationRecord(
-        context.database,
-        chain,
-        userOpHash,
-        caller.accountId,
-      )
-      if (record === undefined) throw new NotFoundError('Operation')
-      const { operation: row, inclusion } = record
+      const { operation: row, inclusion } = await recordOf(context, caller, params)
       if (inclusion?.success !== false || describeRevert(inclusion.reason) !== undefined)
         throw new NotFoundError('A call that failed without a reason')
-      const served = servedChain(context, chain)
+      const served = servedChain(context, params.chainId)
       const entryPoint = served.entryPoints.get(row.entry_point)
       if (entryPoint === undefined) throw new NotFoundError('EntryPoint')
       const operation = storedOperation(row.operation)

@@ -1,23 +1,14 @@
 import { z } from 'zod'
 import { InvalidFieldError } from '../../../base/errors/restErrors.js'
-import { listNeeds } from '../../../records/attention.js'
+import { listNeeds, need } from '../../../records/attention.js'
 import type { FeedMessage } from '../../../records/createFeeds.js'
-import { search } from '../../../records/search.js'
-import { MOST_SPEND_LINES, readSpend } from '../../../records/spend.js'
+import { hit, search } from '../../../records/search.js'
+import { MOST_SPEND_LINES, readSpend, spendOfDay } from '../../../records/spend.js'
 import { chainId, date, hash, id, listOf, time, wei } from '../../../tenants/schemas.js'
 import { route } from '../../adminContext.js'
 import { eventStream } from '../eventStream.js'
 
 const count = z.string()
-
-const hit = z.object({
-  kind: z.string(),
-  id: z.string(),
-  /** By which people know it. */
-  name: z.string().nullable(),
-  appId: z.string().nullable(),
-  chainId: z.int().nullable(),
-})
 
 const DAY = 86_400_000
 
@@ -125,29 +116,8 @@ export const attentionRoutes = [
     summary: 'Low tanks and credit, webhooks and subscriptions that fail, of the account or of all',
     who: 'either',
     role: 'viewer',
-    answer: listOf(
-      z.object({
-        kind: z.enum(['tank', 'credit', 'webhook', 'subscription']),
-        id,
-        appId: id,
-        appName: z.string(),
-        accountId: id,
-        accountName: z.string(),
-        chainId: z.int().nullable(),
-        /** Of a receiver. */
-        host: z.string().nullable(),
-        since: time,
-        /** Why a subscription gets no more events. */
-        reason: z.string().nullable(),
-      }),
-    ),
-    async run({ context, caller }) {
-      const needs = await listNeeds(context.database, caller.accountId)
-      return needs.map((each) => ({
-        ...each,
-        chainId: each.chainId === null ? null : Number(each.chainId),
-      }))
-    },
+    answer: listOf(need),
+    run: ({ context, caller }) => listNeeds(context.database, caller.accountId),
   }),
 ]
 
@@ -160,23 +130,7 @@ export const spendRoutes = [
     who: 'either',
     role: 'viewer',
     query: z.strictObject({ from: date, until: date }),
-    answer: listOf(
-      z.object({
-        day: z.iso.date(),
-        appId: id,
-        appName: z.string(),
-        chainId: z.int(),
-        /** The policy that decided; null = none did. */
-        policyId: id.nullable(),
-        policyName: z.string().nullable(),
-        operations: count,
-        wei,
-        /** Of these, about what EntryPoints charged for gas limits that were left unused. */
-        wastedWei: wei,
-        /** The operations of which that is known; the others count as nothing. */
-        measured: count,
-      }),
-    ).extend({
+    answer: listOf(spendOfDay).extend({
       /** Older records of sponsorships were deleted: their cost is not in the sums. */
       keptSince: time,
     }),
@@ -185,10 +139,9 @@ export const spendRoutes = [
       if (span <= 0 || span > LONGEST_SPEND)
         throw new InvalidFieldError('from', 'must be before `until`, at most 366 days')
       const { accountId } = caller
-      const rows = await readSpend(context.database, { accountId, from, until })
-      if (rows.length > MOST_SPEND_LINES)
+      const items = await readSpend(context.database, { accountId, from, until })
+      if (items.length > MOST_SPEND_LINES)
         throw new InvalidFieldError('from', 'makes too long an answer: ask for fewer days')
-      const items = rows.map((row) => ({ ...row, chainId: Number(row.chainId) }))
       return { items, keptSince: context.keptSince() }
     },
   }),
@@ -203,16 +156,8 @@ export const searchRoutes = [
       q: z.string().trim().min(2).max(100),
     }),
     answer: listOf(hit),
-    async run({ context, caller, query: { q } }) {
-      const { database } = context
-      const hits = await search(database, caller.accountId, [...context.chainIds()], q)
-      return {
-        items: hits.map((each) => ({
-          ...each,
-          chainId: each.chainId === null ? null : Number(each.chainId),
-        })),
-      }
-    },
+    run: ({ context, caller, query: { q } }) =>
+      search(context.database, caller.accountId, [...context.chainIds()], q),
   }),
 ]
 

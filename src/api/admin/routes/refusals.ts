@@ -1,21 +1,14 @@
 import { z } from 'zod'
-import { defined } from '../../../base/defined.js'
 import { explain, explainError } from '../../../base/errors/explain.js'
 import { NotFoundError } from '../../../base/errors/restErrors.js'
 import { camelCased } from '../../../db/camelCased.js'
-import { findRefusal, listRefusals, type StoredRefusal } from '../../../records/refusals.js'
 import {
-  address,
-  chainId,
-  code,
-  date,
-  explanation,
-  id,
-  lowerAddress,
-  pageOf,
-  pageById,
-  time,
-} from '../../../tenants/schemas.js'
+  findRefusal,
+  listRefusals,
+  refusalFilter,
+  type StoredRefusal,
+} from '../../../records/refusals.js'
+import { address, code, explanation, id, pageOf, pageById, time } from '../../../tenants/schemas.js'
 import { route } from '../../adminContext.js'
 
 const refusal = z.object({
@@ -35,23 +28,6 @@ const refusal = z.object({
   requestId: z.string(),
 })
 
-const refusalQuery = pageById.extend({
-  appId: id.optional(),
-  chainId: chainId.optional(),
-  method: z
-    .string()
-    .regex(/^\w{1,60}$/)
-    .optional(),
-  code: z.coerce.number<number>().int().min(-40_000).max(40_000).optional(),
-  rule: z
-    .string()
-    .regex(/^[A-Z0-9_-]{1,40}$/)
-    .optional(),
-  sender: lowerAddress.optional(),
-  from: date.optional(),
-  until: date.optional(),
-})
-
 function encodeRefusal(stored: StoredRefusal) {
   return { ...camelCased(stored), refusalId: stored.id }
 }
@@ -67,10 +43,10 @@ export const refusalRoutes = [
     summary: 'Rejected requests about operations, newest first',
     who: 'either',
     role: 'viewer',
-    query: refusalQuery,
+    query: pageById.extend(refusalFilter.shape),
     answer: pageOf(refusal),
     async run({ context, caller, query: { limit, before, ...same } }) {
-      const filter = defined({ ...same, accountId: caller.accountId })
+      const filter = { ...same, accountId: caller.accountId }
       const { items, next } = await listRefusals(context.database, filter, { limit, before })
       return { items: items.map(encodeRefusal), next }
     },

@@ -60,7 +60,7 @@ export const statementRoutes = [
     query: pageById,
     answer: pageOf(statement),
     run: ({ context, caller: { accountId }, query: { limit, before } }) =>
-      listStatements(context.database, { accountId, limit, before }),
+      listStatements(context.database, accountId, { limit, before }),
   }),
   route('GET /statements/{statementId}', {
     command: 'show',

@@ -1,14 +1,15 @@
-import type { Hex } from 'viem'
 import { z } from 'zod'
 import { NotFoundError } from '../../../base/errors/restErrors.js'
 import { storedOperation } from '../../../db/storedOperation.js'
 import { chargeKinds } from '../../../gas/waterfall.js'
-import { findBundleMoney, findOperationRecord } from '../../../records/operationRecord.js'
-import { wei } from '../../../tenants/schemas.js'
+import {
+  bundleMoney,
+  findBundleMoney,
+  findOperationRecord,
+} from '../../../records/operationRecord.js'
+import { signed, wei } from '../../../tenants/schemas.js'
 import { route } from '../../adminContext.js'
 import { servedChain } from './chains.js'
-
-const signed = z.string().regex(/^-?\d+$/)
 
 const waterfall = z.object({
   prefund: wei,
@@ -29,16 +30,7 @@ const waterfall = z.object({
     }),
   ),
   /** The bundle that included it; null where it is of another bundler. */
-  bundle: z
-    .object({
-      operations: z.int(),
-      charges: wei,
-      cost: wei.nullable(),
-      returned: wei,
-      /** What is left to the executor: charges less cost and what is returned. */
-      margin: signed.nullable(),
-    })
-    .nullable(),
+  bundle: bundleMoney.nullable(),
 })
 
 export const waterfallRoutes = [
@@ -50,8 +42,12 @@ export const waterfallRoutes = [
     answer: waterfall,
     async run({ context, caller, params, simulate }) {
       const { chainId: chain, userOpHash } = params
-      const wanted = userOpHash.toLowerCase() as Hex
-      const record = await findOperationRecord(context.database, chain, wanted, caller.accountId)
+      const record = await findOperationRecord(
+        context.database,
+        chain,
+        userOpHash,
+        caller.accountId,
+      )
       const { operation: row, inclusion } = record ?? {}
       if (record === undefined || row === undefined || inclusion === undefined)
         throw new NotFoundError('An included operation')
