@@ -121,7 +121,8 @@ test('a node without debug methods has no tracer, and its trouble is not a refus
     const engine = createNodeEngine({ node: client, tracing })
     const op = await chain.draft('counterfactual', 'anyone')
     await expect(engine.validate(chain.entryPoint, op)).rejects.toMatchObject({
-      name: 'NodeUnavailableError',
+      rule: 'TRACE_REFUSED',
+      status: 503,
     })
   } finally {
     await client.close()
