@@ -228,8 +228,13 @@ function otherConditions(filter: OperationFilter) {
   const { chainId, code, sender, hash, paymaster, entryPoint, policyId, outcome } = filter
   return [
     ...(outcome === undefined || outcome === 'inFlight' ? [] : [outcomeConditions[outcome]]),
-    ...haveValues('o', { chain_id: chainId, reason_code: code, sender, paymaster }),
-    ...haveValues('o', { entry_point: entryPoint }),
+    ...haveValues('o', {
+      chain_id: chainId,
+      reason_code: code,
+      sender,
+      paymaster,
+      entry_point: entryPoint,
+    }),
     ...(hash === undefined ? [] : [sql`starts_with(o.hash, ${hash})`]),
     ...(policyId === undefined
       ? []

@@ -47,8 +47,15 @@ export async function listRefusals(
   if (![accountId, appId].every((id) => id === undefined || isUuid(id)))
     return { items: [], next: undefined }
   const conditions = allOf([
-    ...haveValues('r', { account_id: accountId, app_id: appId, chain_id: chainId }),
-    ...haveValues('r', { method, code, rule, sender }),
+    ...haveValues('r', {
+      account_id: accountId,
+      app_id: appId,
+      chain_id: chainId,
+      method,
+      code,
+      rule,
+      sender,
+    }),
     ...isWithin('r.at', filter),
     ...(before === undefined
       ? []

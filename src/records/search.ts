@@ -8,8 +8,21 @@ import { isOf } from '../mempool/pool/operations.js'
 
 /** A thing that a search found. */
 export const hit = z.object({
-  /** operation, transaction, decision, refusal, app, key, policy, webhook, subscription, tank, sender, account or user */
-  kind: z.string(),
+  kind: z.enum([
+    'operation',
+    'transaction',
+    'decision',
+    'refusal',
+    'app',
+    'key',
+    'policy',
+    'webhook',
+    'subscription',
+    'tank',
+    'sender',
+    'account',
+    'user',
+  ]),
   id: z.string(),
   /** By which people know it; null = it has none. */
   name: z.string().nullable(),

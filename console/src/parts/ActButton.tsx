@@ -8,7 +8,7 @@ type ActButtonProps = {
   readonly needs: Role
   readonly look?: 'primary' | 'plain' | 'danger'
   readonly children: ComponentChildren
-  /** The act; while a promise of it is open, the button cannot be clicked again. What it rejects with is said. */
+  /** The act; while a promise of it is open, the button cannot be clicked again. A failure is shown as a toast. */
   onClick(): void | Promise<void>
 }
 

@@ -105,8 +105,8 @@ async function findResponsible(
 }
 
 /**
- * Whether an operation was taken in at a later block than `head`, as by another replica whose node was ahead: its failure
- * there proves nothing. On a development chain, which may go back, it does.
+ * Whether an operation was admitted at a later block than `head`: another replica may have a node that is ahead. Its
+ * failure at `head` proves nothing, except on a development chain, which may go back.
  */
 export function isAhead(
   { definition }: Pick<BundlingContext, 'definition'>,

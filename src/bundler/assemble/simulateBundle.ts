@@ -37,7 +37,7 @@ export async function simulateBundle(
   /** Operations that succeed together, in this order. */
   let kept = candidates
   /** Operations that make handleOps revert even when they are alone. */
-  const failed: Failed[] = []
+  const failed: StoredOperation[] = []
   /**
    * Pairs with an entity in common of which each operation passes alone and fails behind the other one. All that fail
    * only together with others stay in the pool.
@@ -51,8 +51,8 @@ export async function simulateBundle(
       kept = kept.slice(0, Math.ceil(kept.length / 2))
       continue
     }
-    const alone = kept.length === 1 ? failure : await simulate(simulation, [suspect])
-    if (alone) failed.push({ stored: suspect, failure: alone })
+    const failsAlone = kept.length === 1 || (await simulate(simulation, [suspect])) !== undefined
+    if (failsAlone) failed.push(suspect)
     else {
       const pair = await findPair(simulation, kept, suspect)
       if (pair) pairs.push(pair)

@@ -193,7 +193,7 @@ export async function passSimulation(
   const simulation = { ...assembly, node, price: fees, pretended }
   const { kept, failed, pairs } = await simulateBundle(simulation, valid)
   const failures: FailedOperation[] = []
-  for (const { stored } of failed) {
+  for (const stored of failed) {
     const failure = isAhead(context, head, stored)
       ? undefined
       : await failureAt(simulation, head, stored)

@@ -190,7 +190,7 @@ export async function exchange(
   }
 }
 
-/** The code with which geth refuses. */
+/** The code of geth for answers that are too large together. */
 const TOO_LARGE = -32_003
 /** What geth, reth, Nethermind and ourselves say of a batch whose answers are too large together. */
 const tooLarge = /response.*(?:too large|too big|exceeded)/i
@@ -208,10 +208,11 @@ export async function exchangeInParts(
   const left = calls.filter((_, place) => isTooLarge(answers[place]))
   if (calls.length === 1 || left.length === 0) return answers
   const middle = Math.ceil(left.length / 2)
+  const parts = [left.slice(0, middle), left.slice(middle)].filter((part) => part.length > 0)
   const others: NodeAnswer[] = []
-  for (const part of [left.slice(0, middle), left.slice(middle)])
-    if (part.length > 0) others.push(...(await exchangeInParts(pool, part)))
-  return answers.map((answer) => (isTooLarge(answer) && others.shift()) || answer)
+  for (const part of parts) others.push(...(await exchangeInParts(pool, part)))
+  const next = others.values()
+  return answers.map((answer) => (isTooLarge(answer) ? (next.next().value ?? answer) : answer))
 }
 
 /** One exchange with one node, which is paused for a while when it fails. `patience` in milliseconds. */
@@ -248,12 +249,12 @@ async function post(
   count: number,
   deadline: number,
 ): Promise<readonly NodeAnswer[]> {
-  const answer = await endpoint.post(body, deadline).catch((error: unknown) => {
-    if (error instanceof AnswerTooLargeError && count > 1) return error
-    throw error
-  })
-  if (answer instanceof AnswerTooLargeError) {
-    const error = new NodeRpcError(TOO_LARGE, answer.message, undefined)
+  let answer: HttpAnswer
+  try {
+    answer = await endpoint.post(body, deadline)
+  } catch (cause) {
+    if (!(cause instanceof AnswerTooLargeError) || count === 1) throw cause
+    const error = new NodeRpcError(TOO_LARGE, cause.message, undefined)
     return Array.from({ length: count }, () => ({ ok: false, error }))
   }
   const { status, text } = answer

@@ -123,8 +123,13 @@ function indexedConditions(filter: DecisionFilter) {
 function otherConditions(filter: DecisionFilter) {
   const { chainId, sender, userOpHash, policyId, code, sponsored } = filter
   return [
-    ...haveValues('o', { chain_id: chainId, sender, user_op_hash: userOpHash }),
-    ...haveValues('o', { policy_id: policyId, code }),
+    ...haveValues('o', {
+      chain_id: chainId,
+      sender,
+      user_op_hash: userOpHash,
+      policy_id: policyId,
+      code,
+    }),
     ...(sponsored === true ? [sql`o.sponsored`] : []),
   ]
 }

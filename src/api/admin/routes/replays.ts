@@ -157,7 +157,7 @@ export const replayRoutes = [
       const run = () =>
         replayOperation(database, {
           chainId: params.chainId,
-          userOpHash: params.userOpHash.toLowerCase() as Hex,
+          userOpHash: params.userOpHash,
           accountId: caller.accountId,
           maxSteps: chain && MOST_STEPS,
           changes: hasChanges
