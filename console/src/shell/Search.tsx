@@ -50,20 +50,36 @@ function isCode(text: string): boolean {
   return /^([A-Z]{2,4}-?\d{2,4}|[A-Z]{2,}_[A-Z0-9_]+)$/i.test(text)
 }
 
+/** A line below the field: where it leads, and what is found there. */
+interface Suggestion {
+  readonly href: string
+  readonly kind: string
+  readonly name: string
+  /** The app that it belongs to. */
+  readonly appId: string | null
+}
+
 /** The hits of a text that the console can show; for a code the operations and the refusals with it. */
-async function find(text: string): Promise<readonly (readonly [href: string, hit: Hit])[]> {
+async function find(text: string): Promise<readonly Suggestion[]> {
   const { items } = await call<Page<Hit>>('GET', '/search', { query: { q: text } })
-  const found = items.flatMap((hit) => {
+  const found = items.flatMap((hit): Suggestion[] => {
     const href = hrefOfHit(hit)
-    return href === undefined ? [] : [[href, hit] as const]
+    if (href === undefined) return []
+    const { kind, name, id, appId } = hit
+    return [{ href, kind, name: name ?? shortOf(id), appId: kind === 'app' ? null : appId }]
   })
   if (!isCode(text)) return found
   const code = text.toUpperCase()
-  const none = { name: code, id: code, appId: null, chainId: null }
+  const withCode = (kind: string, query: Record<string, string>): Suggestion => ({
+    href: hrefOf('operations', query),
+    kind,
+    name: code,
+    appId: null,
+  })
   return [
-    [hrefOf('operations', { view: 'refused', rule: code }), { ...none, kind: 'refused with' }],
-    [hrefOf('operations', { code }), { ...none, kind: 'operations with' }],
-    [hrefOf('operations', { view: 'not-sponsored', code }), { ...none, kind: 'not sponsored for' }],
+    withCode('refused with', { view: 'refused', rule: code }),
+    withCode('operations with', { code }),
+    withCode('not sponsored for', { view: 'not-sponsored', code }),
     ...found,
   ]
 }
@@ -73,7 +89,7 @@ const PAUSE = 150
 
 /** Finds what a text means, with suggestions while it is typed: arrows choose one, Enter opens it. */
 export function Search() {
-  const hits = useSignal<Awaited<ReturnType<typeof find>>>([])
+  const hits = useSignal<readonly Suggestion[]>([])
   const chosen = useSignal(0)
   const asked = useRef('')
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
@@ -105,13 +121,13 @@ export function Search() {
           const field = event.currentTarget.elements.namedItem('q') as HTMLInputElement
           const text = field.value.trim()
           if (text.length < 2) return
-          const [href] = (text === asked.current && hits.value[chosen.value]) || []
-          if (href !== undefined) return open(href)
+          const hit = text === asked.current ? hits.value[chosen.value] : undefined
+          if (hit !== undefined) return open(hit.href)
           clearTimeout(timer.current)
           ask(text)
             .then((found) => {
-              const [first] = found ?? []
-              if (first !== undefined) open(first[0])
+              const first = found?.[0]
+              if (first !== undefined) open(first.href)
               else if (found !== undefined) toast('Nothing of yours has that name')
             })
             .catch((error: Error) => toast(error.message))
@@ -157,9 +173,9 @@ export function Search() {
         aria-label="Suggestions"
         hidden={hits.value.length === 0}
       >
-        {hits.value.map(([href, hit], at) => (
+        {hits.value.map(({ href, kind, name, appId }, at) => (
           <div
-            key={`${hit.kind} ${hit.id}`}
+            key={`${kind} ${name} ${href}`}
             id={`${LIST}-${at}`}
             role="option"
             tabIndex={-1}
@@ -170,10 +186,8 @@ export function Search() {
               open(href)
             }}
           >
-            <span class="muted">{hit.kind}</span> <strong>{hit.name ?? shortOf(hit.id)}</strong>
-            {hit.appId !== null && hit.kind !== 'app' && (
-              <span class="muted"> of {appName(hit.appId)}</span>
-            )}
+            <span class="muted">{kind}</span> <strong>{name}</strong>
+            {appId !== null && <span class="muted"> of {appName(appId)}</span>}
           </div>
         ))}
       </div>
