@@ -22,6 +22,12 @@ export function compareBigints(a: bigint, b: bigint): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
+/** Millionths of a USD as USD, with all six decimals. */
+export function usdText(microUsd: bigint): string {
+  const text = microUsd.toString().padStart(7, '0')
+  return `${text.slice(0, -6)}.${text.slice(-6)}`
+}
+
 /** JSON with bigints as decimal text. */
 export function decimalJson(value: unknown, indent?: number): string {
   const decimal = (_: string, item: unknown) => (typeof item === 'bigint' ? String(item) : item)

@@ -9,6 +9,7 @@ import type { NodeClient } from '../chain/nodeClient.js'
 import type { Database } from '../db/database.js'
 import type { Draft } from '../erc4337/draft.js'
 import type { EntryPoint } from '../erc4337/entryPoint.js'
+import { noFees } from '../erc4337/fees.js'
 import { estimatedDataGas } from '../gas/dataGas.js'
 import type { DataPrice } from '../gas/dataPrice.js'
 import type { EstimateOptions, Estimating, GasEstimate } from '../gas/estimateOperation.js'
@@ -64,8 +65,6 @@ export type AppFees = {
 
 /** For whom an operation is estimated, on what state. */
 export type AppEstimateOptions = EstimateOptions & { readonly appId: string }
-
-const noFees = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n }
 
 /**
  * The chain's advice, but fees of 0 for an app in mode `native`: there we pay for its operations

@@ -4,6 +4,7 @@ import { ethCall } from '../chain/ethCall.js'
 import type { BlockId, Head } from '../chain/head.js'
 import type { NodeClient } from '../chain/nodeClient.js'
 import { NodeUnavailableError } from '../chain/nodeErrors.js'
+import { perHead } from './perHead.js'
 
 /** The part of an EntryPoint that keeps deposits, the same in every version. */
 const abi = parseAbi([
@@ -34,21 +35,11 @@ export async function depositOf(
  * sponsorships ask and it does not change there.
  */
 export function createDeposits(node: NodeClient) {
-  let hash: Hex | undefined
-  const known = new Map<string, Promise<bigint>>()
-  return (head: Head, entryPoint: Address, account: Address): Promise<bigint> => {
-    if (head.hash !== hash) {
-      known.clear()
-      hash = head.hash
-    }
-    const name = `${entryPoint} ${account}`
-    const deposit = known.get(name) ?? depositOf(node, entryPoint, account, head.number)
-    known.set(name, deposit)
-    deposit.catch(() => {
-      if (known.get(name) === deposit) known.delete(name)
-    })
-    return deposit
-  }
+  const readOnce = perHead()
+  return (head: Head, entryPoint: Address, account: Address): Promise<bigint> =>
+    readOnce(head, `${entryPoint} ${account}`, () =>
+      depositOf(node, entryPoint, account, head.number),
+    )
 }
 
 export type DepositReader = ReturnType<typeof createDeposits>

@@ -1,4 +1,5 @@
 import type { Address, Hex } from 'viem'
+import { sum } from '../base/bigints.js'
 import type { TransactionReceipt } from '../chain/transactionReceipt.js'
 import { zeroAddress } from '../erc4337/encoding/constants.js'
 import type { BookedMoney, BookedReservation } from './ledger/bookedMoney.js'
@@ -297,8 +298,4 @@ function groupBy<Item>(
     else groups.set(nameOf(item), [item])
   }
   return groups
-}
-
-function sum(amounts: readonly bigint[]): bigint {
-  return amounts.reduce((total, each) => total + each, 0n)
 }

@@ -1,5 +1,6 @@
 import type { Address, Hex } from 'viem'
 import { numberToHex } from 'viem/utils'
+import { usdText } from '../base/bigints.js'
 import type { Draft } from '../erc4337/draft.js'
 import type { EntryPoint } from '../erc4337/entryPoint.js'
 
@@ -74,8 +75,7 @@ const NATIVE = 10n ** 18n
 
 /** The worth of `wei` in USD with six decimals, rounded up as budgets in USD are. */
 function usd(wei: bigint, microUsd: bigint): string {
-  const text = ((wei * microUsd + NATIVE - 1n) / NATIVE).toString().padStart(7, '0')
-  return `${text.slice(0, -6)}.${text.slice(-6)}`
+  return usdText((wei * microUsd + NATIVE - 1n) / NATIVE)
 }
 
 function quantity(value: bigint | undefined): Hex | null {

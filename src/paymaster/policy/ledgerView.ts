@@ -1,5 +1,5 @@
 import type { Address } from 'viem'
-import { smallest } from '../../base/bigints.js'
+import { greatest, smallest } from '../../base/bigints.js'
 import { type CounterQuery, counterName } from '../ledger/budgetCounters.js'
 import type { LedgerBooks, LedgerQuery } from '../ledger/ledgerBooks.js'
 import type { Moment } from '../ledger/payers.js'
@@ -138,8 +138,8 @@ export function createLedgerView(
       const after: ViewedReservation = {
         state: 'open',
         blockNumber: null,
-        maxCost: greater(claim.maxCost, before?.maxCost ?? 0n),
-        validUntil: greater(validUntil, before?.validUntil ?? 0n),
+        maxCost: greatest(claim.maxCost, before?.maxCost ?? 0n),
+        validUntil: greatest(validUntil, before?.validUntil ?? 0n),
         sponsorships: (before?.sponsorships ?? 0) + 1,
       }
       state.live = after
@@ -174,10 +174,6 @@ function isLater(one: Moment, other: Moment): boolean {
   return one.timestamp === other.timestamp
     ? one.blockNumber > other.blockNumber
     : one.timestamp > other.timestamp
-}
-
-function greater(one: bigint, other: bigint): bigint {
-  return one > other ? one : other
 }
 
 function slotName({ appId, sender, nonce }: ReservationSlot): string {

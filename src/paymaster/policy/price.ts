@@ -1,3 +1,4 @@
+import { usdText } from '../../base/bigints.js'
 import { unixNow } from '../../base/unixNow.js'
 /** The worth of 10^18 wei of a chain's native token. */
 export type NativePrice = {
@@ -41,6 +42,5 @@ export function toMicroUsd(wei: bigint, microUsd: bigint): bigint {
 }
 
 export function formatUsd(microUsd: bigint): string {
-  const text = microUsd.toString().padStart(7, '0')
-  return `${text.slice(0, -6)}.${text.slice(-6)} USD`
+  return `${usdText(microUsd)} USD`
 }

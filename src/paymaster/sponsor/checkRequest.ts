@@ -4,7 +4,7 @@ import { mostBid } from '../../chain/fees.js'
 import type { Head } from '../../chain/head.js'
 import { getCode } from '../../chain/nodeReads.js'
 import type { Draft } from '../../erc4337/draft.js'
-import type { Fees } from '../../erc4337/fees.js'
+import { type Fees, noFees } from '../../erc4337/fees.js'
 import type { TimeRange } from '../../erc4337/validationData.js'
 import { checkFees } from '../policy/checkFees.js'
 import {
@@ -112,8 +112,6 @@ export async function checkRequest(
 function requiresWebhook({ ofAccount, ofApp = [] }: RemainingPolicies): boolean {
   return [...ofAccount, ...ofApp].some(({ terms }) => terms.webhookMode === 'always')
 }
-
-const noFees: Fees = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n }
 
 type ProposalTerms = {
   /** Unix seconds, the later of our clock and the chain's */

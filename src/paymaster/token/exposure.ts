@@ -1,10 +1,11 @@
-import type { Hex } from 'viem'
+import { sum } from '../../base/bigints.js'
 import type { TokenDefinition } from '../../chain/definition/tokenDefinition.js'
 import type { Head } from '../../chain/head.js'
 import type { NodeClient } from '../../chain/nodeClient.js'
 import type { Database, Transaction } from '../../db/database.js'
 import { collectingTanks } from '../ledger/tokenPayments.js'
 import { lockToken, promisedTokens } from '../ledger/tokenQuotes.js'
+import { perHead } from '../perHead.js'
 import { balanceOf } from './holdings.js'
 import { exposureReached } from './tokenRefusals.js'
 
@@ -22,25 +23,16 @@ async function heldTokens(
 ): Promise<bigint> {
   const tanks = await collectingTanks(database, chainId, address)
   const held = await Promise.all(tanks.map((tank) => balanceOf(node, address, tank, block)))
-  return held.reduce((sum, each) => sum + each, 0n)
+  return sum(held)
 }
 
 /** The guard that keeps each token, held and promised, within the operator's limit. */
 export function createExposure(context: ExposureContext) {
-  let hash: Hex | undefined
-  const known = new Map<string, Promise<bigint>>()
+  const readOnce = perHead()
 
   /** Token units that the tanks hold at a head; read once per head, because many payments ask. */
-  const heldAt = (head: Pick<Head, 'hash' | 'number'>, token: TokenDefinition): Promise<bigint> => {
-    if (head.hash !== hash) {
-      known.clear()
-      hash = head.hash
-    }
-    const held = known.get(token.address) ?? heldTokens(context, token, head.number)
-    known.set(token.address, held)
-    held.catch(() => known.delete(token.address))
-    return held
-  }
+  const heldAt = (head: Pick<Head, 'hash' | 'number'>, token: TokenDefinition): Promise<bigint> =>
+    readOnce(head, token.address, () => heldTokens(context, token, head.number))
 
   /**
    * Throws TokenPaymentError (TOKEN_EXPOSURE_REACHED) when a quote, which the transaction has

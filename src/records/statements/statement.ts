@@ -1,4 +1,5 @@
 import { createPrivateKey, createPublicKey, hkdfSync, sign, verify } from 'node:crypto'
+import { usdText } from '../../base/bigints.js'
 import { csvOf } from './csvOf.js'
 
 /** Operations of an app with the same chain, policy, token and approving webhooks. Amounts in wei. */
@@ -44,18 +45,13 @@ export function totalsOf(
 
 type Amounts = Pick<StatementLine, (typeof sums)[number]>
 
-function usdOf(microUsd: bigint): string {
-  const digits = String(microUsd).padStart(7, '0')
-  return `${digits.slice(0, -6)}.${digits.slice(-6)}`
-}
-
 function textsOf({ operations, failed, cost, rebate, microUsd, unpriced }: Amounts) {
   return {
     operations: String(operations),
     failed: String(failed),
     cost: String(cost),
     rebate: String(rebate),
-    usd: usdOf(microUsd),
+    usd: usdText(microUsd),
     unpriced: String(unpriced),
   }
 }
