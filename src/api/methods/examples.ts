@@ -2,7 +2,7 @@ import type { Address, Hex } from 'viem'
 import type { OperationReceipt } from '../../bundler/operationViews.js'
 import type { Log } from '../../erc4337/entryPoint.js'
 import type { Operation } from '../../erc4337/operation.js'
-import type { TokenRate } from '../../paymaster/tokenPayment.js'
+import type { FeeQuotes, TokenRate } from '../../paymaster/tokenPayment.js'
 import type { VersionedSponsorship } from '../dialects/paymasterData.js'
 
 /*
@@ -161,4 +161,20 @@ export const exampleToken: TokenRate['token'] = {
   maxExposure: undefined,
   treasury: undefined,
   extraCallGas: 0n,
+}
+
+export const exampleRate: TokenRate = {
+  token: exampleToken,
+  paymaster: EXAMPLE_TANK,
+  markedUpRate: 3_150_000_000n,
+  extraGas: 42_000n,
+}
+
+export const exampleQuotes: FeeQuotes = {
+  paymaster: EXAMPLE_TANK,
+  quotes: [
+    { token: exampleToken, maxCharge: 820_000n, rate: 3_000_000_000n, validUntil: 1_800_000_000 },
+  ],
+  unsupported: [],
+  nativePrice: 3_000_000_000n,
 }

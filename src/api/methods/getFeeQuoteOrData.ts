@@ -12,7 +12,7 @@ import {
   type VersionedSponsorship,
 } from '../dialects/paymasterData.js'
 import { encodeStandardSponsorship } from '../dialects/standard.js'
-import { EXAMPLE_TANK, exampleOperationJson, exampleToken } from './examples.js'
+import { exampleOperationJson, exampleQuotes } from './examples.js'
 import { refusalOf, requestSponsorship } from './getPaymasterData.js'
 import { classicSponsorship, quotes, standardSponsorship } from '../openRpc/results.js'
 import { method, simulationErrors } from './method.js'
@@ -45,19 +45,6 @@ export const getFeeQuoteOrData = method({
   },
   example: {
     params: [exampleOperationJson, { mode: 'ERC20', tokenInfo: { tokenList: [] } }],
-    outcome: {
-      mode: 'QUOTES',
-      paymaster: EXAMPLE_TANK,
-      quotes: [
-        {
-          token: exampleToken,
-          maxCharge: 820_000n,
-          rate: 3_000_000_000n,
-          validUntil: 1_800_000_000,
-        },
-      ],
-      unsupported: [],
-      nativePrice: 3_000_000_000n,
-    },
+    outcome: { mode: 'QUOTES', ...exampleQuotes },
   },
 })

@@ -10,7 +10,7 @@ import {
 import type { TokenList } from '../../../paymaster/tokenPayment.js'
 import { entryPoint } from '../../dialects/decode/entryPoint.js'
 import { encodePayer, packEntity } from '../../dialects/operationFields.js'
-import { EXAMPLE_ENTRY_POINT, EXAMPLE_TANK, exampleToken } from '../examples.js'
+import { EXAMPLE_ENTRY_POINT, exampleRate } from '../examples.js'
 import { address, bytes, hexQuantity } from '../../openRpc/parts.js'
 import { method } from '../method.js'
 
@@ -54,14 +54,7 @@ export const candideTokens = method({
   example: {
     params: [EXAMPLE_ENTRY_POINT],
     outcome: {
-      rates: [
-        {
-          token: exampleToken,
-          paymaster: EXAMPLE_TANK,
-          markedUpRate: 3_150_000_000n,
-          extraGas: 42_000n,
-        },
-      ],
+      rates: [exampleRate],
       stub: undefined,
       entryPoint: { packsEntities: false },
     },

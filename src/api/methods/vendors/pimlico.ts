@@ -13,7 +13,7 @@ import {
   userOpHash,
 } from '../../dialects/decode/values.js'
 import { address as addressOut, hexQuantity, word } from '../../openRpc/parts.js'
-import { EXAMPLE_ENTRY_POINT, EXAMPLE_HASH, EXAMPLE_TANK, exampleToken } from '../examples.js'
+import { EXAMPLE_ENTRY_POINT, EXAMPLE_HASH, exampleRate, exampleToken } from '../examples.js'
 import { method } from '../method.js'
 
 const MAX_TOKENS = 100
@@ -45,14 +45,7 @@ export const pimlicoTokenQuotes = method({
   example: {
     params: [{ tokens: [exampleToken.address] }, EXAMPLE_ENTRY_POINT, '0xa'],
     outcome: {
-      rates: [
-        {
-          token: exampleToken,
-          paymaster: EXAMPLE_TANK,
-          markedUpRate: 3_150_000_000n,
-          extraGas: 42_000n,
-        },
-      ],
+      rates: [exampleRate],
       nativePrice: 3_000_000_000n,
     },
   },

@@ -9,6 +9,7 @@ import {
   EXAMPLE_ENTRY_POINT,
   EXAMPLE_TANK,
   exampleOperationJson,
+  exampleQuotes,
   exampleToken,
 } from '../examples.js'
 import { method, simulationErrors } from '../method.js'
@@ -42,19 +43,7 @@ export const stackupTokenQuotes = method({
         tokenAddress: exampleToken.address,
       },
     ],
-    outcome: {
-      paymaster: EXAMPLE_TANK,
-      quotes: [
-        {
-          token: exampleToken,
-          maxCharge: 820_000n,
-          rate: 3_000_000_000n,
-          validUntil: 1_800_000_000,
-        },
-      ],
-      unsupported: [],
-      nativePrice: undefined,
-    },
+    outcome: exampleQuotes,
   },
 })
 
