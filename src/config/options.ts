@@ -4,7 +4,7 @@ import { exactRecord } from '../base/exactRecord.js'
 import { logLevels } from '../base/vocabulary.js'
 import { defaultTerms } from '../paymaster/sponsorshipTerms.js'
 import { chainEntry } from './chainPresets.js'
-import { oidcSchema } from './oidcSchema.js'
+import { oidcSchema } from '../tenants/people/oidcSchema.js'
 
 /**
  * Every setting of Purser, declared once: its key in the configuration file, its flag, its

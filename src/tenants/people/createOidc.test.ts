@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createOidc, type OidcSettings, type RoleRule, readPerson } from './createOidc.js'
+import { createOidc, type OidcSettings, readPerson } from './createOidc.js'
 
-function settings(roles: readonly RoleRule[] = []): OidcSettings {
+function settings(roles: OidcSettings['roles'] = []): OidcSettings {
   return {
     issuer: 'https://id.example',
     clientId: 'console',
@@ -35,11 +35,11 @@ test('an address counts when the provider verified it, and is believed for its d
 })
 
 test('of the rules that fit the highest role counts; accounts without one are named too', () => {
-  const rules = [
+  const rules: OidcSettings['roles'] = [
     { group: 'ops', account: 'a', role: 'admin' },
     { domain: 'company.example', account: 'a', role: 'viewer' },
     { group: 'ops', account: 'b', role: 'developer' },
-  ] as const
+  ]
   const rolesOf = (claims: object) => [...readPerson({ ...ada, ...claims }, settings(rules)).roles]
   const none = [
     ['a', 'viewer'],

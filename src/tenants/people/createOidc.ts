@@ -1,8 +1,10 @@
 import type { Configuration, CustomFetch } from 'openid-client'
+import type { z } from 'zod'
 import { createOutboundClient, type OutboundClient } from '../../base/outbound/guardedRequest.js'
 import { bareHost, createNetworkGuard } from '../../base/outbound/networkGuard.js'
 import { mayAct, type Role } from '../../base/vocabulary.js'
 import { normalEmail } from './email.js'
+import type { oidcSchema } from './oidcSchema.js'
 
 /** What the browser keeps between its way to the provider and back, where no script and no other site can read it. */
 export type OidcAttempt = {
@@ -153,9 +155,10 @@ export function readPerson(
   const claimed = claims[groupsClaim]
   const groups = new Set<unknown>(Array.isArray(claimed) ? claimed : [claimed])
   const roles = new Map<string, Role | undefined>()
-  for (const { group, domain: ofDomain, account, role } of rules) {
+  for (const rule of rules) {
+    const { account, role } = rule
     const best = roles.get(account)
-    const fits = group === undefined ? isBelieved && ofDomain === domain : groups.has(group)
+    const fits = 'group' in rule ? groups.has(rule.group) : isBelieved && rule.domain === domain
     roles.set(account, fits && (best === undefined || mayAct(role, best)) ? role : best)
   }
   const name = typeof claims.name === 'string' ? claims.name.trim().slice(0, MAX_NAME) : ''
@@ -175,27 +178,7 @@ function verifiedEmail(claims: Readonly<Record<string, unknown>>): string | unde
     : undefined
 }
 
-/** Gives a role in an account to people of one group, or of one domain of e-mail addresses. */
-export type RoleRule = {
-  readonly group?: string | undefined
-  /** In lower case. */
-  readonly domain?: string | undefined
-  readonly account: string
-  readonly role: Role
-}
-
-/** An identity provider that speaks OpenID Connect, and what its people may do. */
-export type OidcSettings = {
-  readonly issuer: string
-  readonly clientId: string
+export type OidcSettings = z.output<typeof oidcSchema> & {
   /** undefined = a public client. */
   readonly clientSecret: string | undefined
-  /** The words behind "Sign in with". */
-  readonly name: string
-  readonly scopes: readonly string[]
-  /** The domains of e-mail addresses for which the provider is believed, in lower case. */
-  readonly domains: readonly string[]
-  /** The claim that holds the names of groups. */
-  readonly groupsClaim: string
-  readonly roles: readonly RoleRule[]
 }
