@@ -1,6 +1,5 @@
 import type { Metrics } from '../base/metrics/metrics.js'
 import type { OutboundClient, OutboundRequest } from '../base/outbound/guardedRequest.js'
-import { version } from '../base/version.js'
 import type { Database } from '../db/database.js'
 import { approvalRequest, type WebhookData } from './approval/approvalRequest.js'
 import { createCircuits } from './approval/circuits.js'
@@ -85,7 +84,6 @@ export function createApprover(context: ApproverContext): Approver {
           webhookData,
           extension: webhook.payload === 'extended' ? extension : undefined,
           timestamp,
-          userAgent: `Purser/${version}`,
         }),
       }))
       const calls = await Promise.all(

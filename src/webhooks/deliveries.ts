@@ -5,15 +5,9 @@ import { type Page, type PageQuery, toPage } from '../db/page.js'
 import type { Schema } from '../db/schema.generated.js'
 
 /** One attempt to deliver an event, as it is stored. */
-type RecentAttempt = {
+type RecentAttempt = DeliveryAttempt & {
   /** ISO 8601, when it ended. */
   readonly at: string
-  /** Its number since the delivery was queued, the first is 1. */
-  readonly attempt: number
-  readonly milliseconds: number
-  readonly outcome: string
-  readonly httpStatus: number | null
-  readonly reason: string | null
 }
 
 /** One event on its way to one subscription, taken by this process until its lease is over. */
@@ -116,17 +110,12 @@ export async function finishDelivery(
   db: Database,
   claimed: ClaimedDelivery,
   state: 'pending' | 'delivered' | 'failed',
-  { attempt, milliseconds, outcome, httpStatus, reason }: DeliveryAttempt,
+  attempt: DeliveryAttempt,
   next = 0,
 ): Promise<boolean> {
-  const entry: RecentAttempt = {
-    at: new Date().toISOString(),
-    attempt,
-    milliseconds,
-    outcome,
-    httpStatus,
-    reason: reason?.slice(0, LONGEST_REASON) ?? null,
-  }
+  const { outcome, httpStatus, reason } = attempt
+  const kept = reason?.slice(0, LONGEST_REASON) ?? null
+  const entry: RecentAttempt = { ...attempt, at: new Date().toISOString(), reason: kept }
   const { numUpdatedRows } = await db
     .updateTable('event_deliveries')
     .set({

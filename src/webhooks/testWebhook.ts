@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { RateLimitError } from '../base/errors/limitErrors.js'
 import { Lru } from '../base/lru.js'
 import type { OutboundClient, OutboundRequest } from '../base/outbound/guardedRequest.js'
-import { version } from '../base/version.js'
 import { approvalRequest } from './approval/approvalRequest.js'
 import { type AnsweredCall, callWebhook } from './callWebhook.js'
 import type { StoredWebhook } from './manage.js'
@@ -29,7 +28,6 @@ export async function testWebhook(
     webhookData: { purserTest: true },
     extension: webhook.payload === 'extended' ? { type: 'sponsorship.test' } : undefined,
     timestamp: Math.floor(startedAt.getTime() / 1000),
-    userAgent: `Purser/${version}`,
   })
   return { call: await callWebhook(client, webhook, request, startedAt), request }
 }

@@ -3,6 +3,7 @@ import { Webhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
 import { InvalidParamsError } from '../../base/errors/requestErrors.js'
 import { newSecret } from '../signing/signature.js'
+import { version } from '../../base/version.js'
 import { type ApprovalRequestInput, approvalRequest, type WebhookData } from './approvalRequest.js'
 
 const secret = newSecret()
@@ -15,7 +16,6 @@ function build(webhookData: WebhookData, more: Partial<ApprovalRequestInput> = {
     decisionId: '0d6ff0d8-19ab-4f0a-9b7c-6c5a3d4d3a11',
     webhookData,
     timestamp: Math.floor(Date.now() / 1000),
-    userAgent: 'Purser/1.2.3',
     ...more,
   })
 }
@@ -37,7 +37,7 @@ describe('POST', () => {
     expect(body?.toString()).toBe('{"data":{"preferredName":"x","nested":{"list":[1,null,"é"]}}}')
     expect(headers).toMatchObject({
       'content-type': 'application/json',
-      'user-agent': 'Purser/1.2.3',
+      'user-agent': `Purser/${version}`,
       'webhook-id': '0d6ff0d8-19ab-4f0a-9b7c-6c5a3d4d3a11',
     })
   })

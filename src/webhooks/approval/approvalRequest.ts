@@ -1,5 +1,6 @@
 import { InvalidParamsError } from '../../base/errors/requestErrors.js'
 import type { OutboundRequest } from '../../base/outbound/guardedRequest.js'
+import { version } from '../../base/version.js'
 import { signatureHeaders } from '../signing/signature.js'
 
 /** The data that a client sends along for the app's webhooks. */
@@ -16,7 +17,6 @@ export type ApprovalRequestInput = {
   readonly extension: Readonly<Record<string, unknown>> | undefined
   /** Unix seconds */
   readonly timestamp: number
-  readonly userAgent: string
 }
 
 /**
@@ -26,11 +26,11 @@ export type ApprovalRequestInput = {
  * InvalidParamsError when the data is too long for a query.
  */
 export function approvalRequest(input: ApprovalRequestInput): OutboundRequest {
-  const { requestType, secrets, decisionId, timestamp, webhookData, extension, userAgent } = input
+  const { requestType, secrets, decisionId, timestamp, webhookData, extension } = input
   const url = new URL(input.url)
   const sign = (content: string) => ({
     ...signatureHeaders(secrets, decisionId, timestamp, content),
-    'user-agent': userAgent,
+    'user-agent': `Purser/${version}`,
     accept: 'application/json',
     'accept-encoding': 'identity',
   })
