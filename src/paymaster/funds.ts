@@ -87,11 +87,8 @@ export async function changeFund(
   { mode, alertWei, alertDays }: FundChange,
 ) {
   await ensureFund(change.trx, appId, chainId)
-  return updateRow(change, funds, placeOf(appId, chainId), {
-    ...(mode !== undefined && { mode }),
-    ...(alertWei !== undefined && { alert_wei: alertWei }),
-    ...(alertDays !== undefined && { alert_days: alertDays }),
-  })
+  const columns = { mode, alert_wei: alertWei, alert_days: alertDays }
+  return updateRow(change, funds, placeOf(appId, chainId), columns)
 }
 
 type FundChange = {

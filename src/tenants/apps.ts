@@ -106,30 +106,20 @@ export function createTenantApp(
   return insertRow(change, apps, { account_id: accountId, name })
 }
 
+type AppChange = { readonly [Name in 'name' | 'sponsor' | 'quotas']?: App[Name] | undefined }
+
 /** Changes the members that are there: null ends a sponsor or quotas. undefined = there is no such live app. */
 export function changeApp(
   change: AuditChange,
   id: string,
-  {
-    name,
-    sponsor,
-    quotas,
-  }: {
-    readonly name?: string | undefined
-    readonly sponsor?: App['sponsor'] | undefined
-    readonly quotas?: App['quotas'] | undefined
-  },
+  { name, sponsor, quotas }: AppChange,
 ): Promise<App | undefined> {
-  return updateRow(
-    change,
-    apps,
-    { id, revoked_at: null },
-    {
-      ...(name !== undefined && { name }),
-      ...(sponsor !== undefined && { sponsor: sponsor && JSON.stringify(sponsor) }),
-      ...(quotas !== undefined && { quotas: quotas && JSON.stringify(quotas) }),
-    },
-  )
+  const columns = {
+    name,
+    sponsor: sponsor && JSON.stringify(sponsor),
+    quotas: quotas && JSON.stringify(quotas),
+  }
+  return updateRow(change, apps, { id, revoked_at: null }, columns)
 }
 
 export const appRoutes = [

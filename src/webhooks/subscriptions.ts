@@ -90,14 +90,11 @@ export function createSubscriptions(context: WebhooksContext) {
     change: (
       appId: string,
       id: string,
-      {
-        eventTypes,
-        active,
-      }: { readonly eventTypes?: readonly EventType[]; readonly active?: boolean },
+      { eventTypes, active }: { eventTypes?: readonly EventType[]; active?: boolean },
     ) =>
       update(appId, id, () => ({
-        ...(eventTypes !== undefined && { event_types: requireTypes(eventTypes) }),
-        ...(active !== undefined && { active }),
+        event_types: eventTypes && requireTypes(eventTypes),
+        active,
         ...(active === true && { failing_since: null, disabled_reason: null }),
       })),
     /** Delivers stored events again; returns their number. */
