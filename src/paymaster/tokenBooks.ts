@@ -60,7 +60,7 @@ export function createTokenBooks(context: BooksContext): TokenBooks {
   const { chainId } = definition
   return {
     async list(appId) {
-      const rows = await listCollected(database, { chainId, ...(appId !== undefined && { appId }) })
+      const rows = await listCollected(database, { chainId, appId })
       const head = await getBlock(node, 'latest')
       if (head === undefined) throw new Error('the node has no newest block')
       return Promise.all(

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { Lru } from '../base/lru.js'
 import type { Database } from '../db/database.js'
+import { allOf, haveValues } from '../db/page.js'
 
 /** The period and the part of the records that an overview is about. */
 type OverviewQuery = {
@@ -59,8 +60,7 @@ export async function readOverview(db: Database, query: OverviewQuery): Promise<
   const bucket = (column: string) =>
     sql`date_bin(make_interval(secs => ${step}), ${sql.ref(column)}, ${from}::timestamptz)`
   const chains = sql`any(${chainIds.map(BigInt)}::bigint[])`
-  const scope = sql`${accountId === undefined ? sql`true` : sql`a.account_id = ${accountId}`}
-    and ${appId === undefined ? sql`true` : sql`a.id = ${appId}`}`
+  const scope = allOf(haveValues('a', { account_id: accountId, id: appId }))
   const received = sql`apps a join operations o on o.app_id = a.id and o.received_at >= ${from}
     and o.received_at < ${until} and o.chain_id = ${chains}`
   const [operations, reverted, times, spend, refusals] = await Promise.all([

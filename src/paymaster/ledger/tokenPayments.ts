@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Address, Hex } from 'viem'
 import type { Database, Transaction } from '../../db/database.js'
+import { allOf, haveValues } from '../../db/page.js'
 
 /** An included operation that a paymaster paid; `taken` is what the paymaster reported, undefined = no report. */
 export type PaidOperation = {
@@ -120,20 +121,18 @@ export type Collected = {
   readonly lost: bigint
 }
 
-type CollectedFilter = { readonly chainId?: number; readonly appId?: string }
+const sums = sql`sum(p.charged)::numeric(78, 0) as collected,
+  count(*) filter (where not p.missed) as payments, count(*) filter (where p.missed) as missed,
+  coalesce(sum(p.cost) filter (where p.missed), 0)::numeric(78, 0) as lost`
 
 export async function listCollected(
   db: Database,
-  { chainId, appId }: CollectedFilter,
+  { chainId, appId }: { readonly chainId?: number; readonly appId?: string | undefined },
 ): Promise<readonly Collected[]> {
-  const ofChain = chainId === undefined ? sql`true` : sql`chain_id = ${chainId}`
-  const ofApp = appId === undefined ? sql`true` : sql`app_id = ${appId}::uuid`
+  const chosen = allOf(haveValues('p', { chain_id: chainId, app_id: appId }))
   const { rows } = await sql<Collected>`
-    select chain_id as "chainId", app_id as "appId", tank, token,
-      sum(charged)::numeric(78, 0) as collected,
-      count(*) filter (where not missed) as payments, count(*) filter (where missed) as missed,
-      coalesce(sum(cost) filter (where missed), 0)::numeric(78, 0) as lost
-    from token_payments where ${ofChain} and ${ofApp}
+    select chain_id as "chainId", app_id as "appId", tank, token, ${sums}
+    from token_payments p where ${chosen}
     group by chain_id, app_id, tank, token order by chain_id, app_id, token, tank`.execute(db)
   return rows
 }
@@ -149,10 +148,7 @@ export async function listCollectedOfAccount(
   accountId: string,
 ): Promise<readonly AccountCollected[]> {
   const { rows } = await sql<AccountCollected>`
-    select p.chain_id as "chainId", p.token, sum(p.charged)::numeric(78, 0) as collected,
-      count(*) filter (where not p.missed) as payments, count(*) filter (where p.missed) as missed,
-      coalesce(sum(p.cost) filter (where p.missed), 0)::numeric(78, 0) as lost
-    from token_payments p join apps a on a.id = p.app_id
+    select p.chain_id as "chainId", p.token, ${sums} from token_payments p join apps a on a.id = p.app_id
     where a.account_id = ${accountId}::uuid
     group by p.chain_id, p.token`.execute(db)
   return rows
