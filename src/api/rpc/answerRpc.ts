@@ -17,7 +17,7 @@ import { parseJson } from '../readBody.js'
 import { asPurserError } from '../restError.js'
 import type { RouteContext } from '../routeContext.js'
 import type { ChainServices, Services } from '../services.js'
-import { errorBody, idOf, type RequestId } from './envelope.js'
+import { errorBody, idOf, isObject, type RequestId } from './envelope.js'
 import { countCall, handleRpc, type RpcAnswer } from './handleRpc.js'
 import { toRefusal } from './toRefusal.js'
 
@@ -112,10 +112,6 @@ function recordCalls(
     const refusal = toRefusal(refused)
     if (refusal !== undefined) recordRefusal(refusal)
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null
 }
 
 /** The chain id of a path; 0 where it is none. */

@@ -42,7 +42,7 @@ function decodeParams(value: Members): readonly unknown[] {
   throw new InvalidRequestError('params must be an array.')
 }
 
-function isObject(value: unknown): value is Members {
+export function isObject(value: unknown): value is Members {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
