@@ -3,7 +3,7 @@ import { ConfigError } from '../../../base/errors/configError.js'
 import { ConflictError } from '../../../base/errors/restErrors.js'
 import { schemaVersion, version } from '../../../base/version.js'
 import { logLevels, settingSources } from '../../../base/vocabulary.js'
-import type { Instance } from '../../../config/instance.js'
+import { type Instance, reloaded } from '../../../config/instance.js'
 import { camelCased } from '../../../db/camelCased.js'
 import { tableSizes } from '../../../records/startRetention.js'
 import { auditFilter, listAudit, type StoredAudit } from '../../../tenants/audit.js'
@@ -79,29 +79,17 @@ export const settingRoutes = [
   }),
 ]
 
-const settingNames = z.array(z.string())
-const chainIds = z.array(z.int())
-
 export const reloadRoutes = [
   route('POST /settings/reload', {
     summary:
       'Reload the configuration in this process, as SIGHUP does: new, changed and removed chains',
     who: 'operator',
-    answer: z.object({
-      started: chainIds,
-      replaced: chainIds,
-      stopped: chainIds,
-      failed: z.array(z.object({ chainId: z.int(), reason: z.string() })),
-      /** Settings that differ and count from the next start on. */
-      needRestart: settingNames,
-      /** Processes that share a listener are replaced one after the other instead, after this answer. */
-      replacesProcesses: z.boolean(),
-    }),
+    answer: reloaded,
     async run({ context: { instance }, change }) {
       const { reload } = instance
       if (reload === undefined)
         throw new ConflictError('This process reads its configuration at its start only.')
-      const reloaded = await reload().catch((error: Error) => {
+      const changes = await reload().catch((error: Error) => {
         if (error instanceof ConfigError) throw new ConflictError(error.message)
         throw error
       })
@@ -111,17 +99,10 @@ export const reloadRoutes = [
           objectId: 'instance',
           accountId: null,
           appId: null,
-          after: { ...reloaded, failed: reloaded.failed.map(({ chainId }) => chainId) },
+          after: { ...changes, failed: changes.failed.map(({ chainId }) => chainId) },
         }),
       )
-      return {
-        ...reloaded,
-        started: [...reloaded.started],
-        replaced: [...reloaded.replaced],
-        stopped: [...reloaded.stopped],
-        failed: [...reloaded.failed],
-        needRestart: [...reloaded.needRestart],
-      }
+      return changes
     },
   }),
 ]
