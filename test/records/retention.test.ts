@@ -3,6 +3,7 @@ import type { Hex } from 'viem'
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { openDatabase } from '../../src/db/database.js'
 import { pruneCounters, pruneOrphanedCounters } from '../../src/paymaster/ledger/budgetCounters.js'
+import { pruneDecisions } from '../../src/paymaster/ledger/decisions.js'
 import { prune, startRetention, tableSizes } from '../../src/records/startRetention.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
@@ -318,6 +319,40 @@ describe('counters', () => {
   })
 })
 
+test('refused decisions beyond the share of an app go, and few of the others are read', async () => {
+  const lone = openDatabase(connected().connection, silent, { size: 1 })
+  const readSoFar = async () => {
+    await sql`select pg_stat_force_next_flush()`.execute(lone)
+    const { rows } = await sql<{ read: number }>`
+      select (seq_tup_read + (select sum(idx_tup_read) from pg_stat_user_indexes i
+        where i.relid = t.relid))::float8 as read
+      from pg_stat_user_tables t where relname = 'decisions'`.execute(lone)
+    return rows[0]?.read ?? Number.NaN
+  }
+  try {
+    await refused(young, 1_500)
+    const before = await readSoFar()
+    const pruneSome = () => pruneDecisions(lone, old, 1_400, 60)
+    expect([await pruneSome(), await pruneSome(), await pruneSome()]).toEqual([60, 40, 0])
+    expect((await readSoFar()) - before).toBeLessThan(10_000)
+    const { rows } = await sql<{ nonce: bigint }>`
+      select min(nonce) as nonce from decisions`.execute(lone)
+    expect(rows[0]?.nonce).toBe(101n)
+    await sql`truncate decisions cascade`.execute(lone)
+  } finally {
+    await lone.destroy()
+  }
+})
+
+/** Refused decisions, a second apart from `from` on. */
+function refused(from: Date, count: number) {
+  return sql`insert into decisions (id, app_id, chain_id, entry_point, sender, nonce, sponsored, code, message,
+      max_cost, valid_after, valid_until, created_at)
+    select gen_random_uuid(), ${appId}, ${chainId}, ${entryPoint}, ${alice}, n, false, 'X', '', 0, 0, 0,
+      ${from}::timestamptz + n * interval '1 second'
+    from generate_series(1, ${count}::integer) n`.execute(database())
+}
+
 describe('a run', () => {
   const context = () => ({ database: database(), logger: silent, days })
   afterEach(() => {
@@ -326,10 +361,7 @@ describe('a run', () => {
   })
 
   test('ends with the batch that is under way when it is asked to', async () => {
-    await sql`insert into decisions (id, app_id, chain_id, entry_point, sender, nonce, sponsored, code, message,
-        max_cost, valid_after, valid_until, created_at)
-      select gen_random_uuid(), ${appId}, ${chainId}, ${entryPoint}, ${alice}, n, false, 'X', '', 0, 0, 0, ${old}
-      from generate_series(1, 1500) n`.execute(database())
+    await refused(old, 1_500)
     await startRetention(context()).stop()
     expect(await countOf('decisions')).toBe(500)
   })
