@@ -5,6 +5,7 @@ import { openDatabase } from '../../src/db/database.js'
 import { pruneCounters, pruneOrphanedCounters } from '../../src/paymaster/ledger/budgetCounters.js'
 import { pruneDecisions } from '../../src/paymaster/ledger/decisions.js'
 import { prune, startRetention, tableSizes } from '../../src/records/startRetention.js'
+import { countReads } from '../support/database/countReads.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
 import { silent } from '../support/logger.js'
@@ -320,28 +321,16 @@ describe('counters', () => {
 })
 
 test('refused decisions beyond the share of an app go, and few of the others are read', async () => {
-  const lone = openDatabase(connected().connection, silent, { size: 1 })
-  const readSoFar = async () => {
-    await sql`select pg_stat_force_next_flush()`.execute(lone)
-    const { rows } = await sql<{ read: number }>`
-      select (seq_tup_read + (select sum(idx_tup_read) from pg_stat_user_indexes i
-        where i.relid = t.relid))::float8 as read
-      from pg_stat_user_tables t where relname = 'decisions'`.execute(lone)
-    return rows[0]?.read ?? Number.NaN
-  }
-  try {
-    await refused(young, 1_500)
-    const before = await readSoFar()
+  await refused(young, 1_500)
+  const read = await countReads(connected().connection, 'decisions', async (lone) => {
     const pruneSome = () => pruneDecisions(lone, old, 1_400, 60)
     expect([await pruneSome(), await pruneSome(), await pruneSome()]).toEqual([60, 40, 0])
-    expect((await readSoFar()) - before).toBeLessThan(10_000)
-    const { rows } = await sql<{ nonce: bigint }>`
-      select min(nonce) as nonce from decisions`.execute(lone)
-    expect(rows[0]?.nonce).toBe(101n)
-    await sql`truncate decisions cascade`.execute(lone)
-  } finally {
-    await lone.destroy()
-  }
+  })
+  expect(read).toBeLessThan(10_000)
+  const { rows } = await sql<{ nonce: bigint }>`
+    select min(nonce) as nonce from decisions`.execute(database())
+  expect(rows[0]?.nonce).toBe(101n)
+  await sql`truncate decisions cascade`.execute(database())
 })
 
 /** Refused decisions, a second apart from `from` on. */
