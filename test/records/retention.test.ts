@@ -8,6 +8,7 @@ import { prune, startRetention, tableSizes } from '../../src/records/startRetent
 import { countReads } from '../support/database/countReads.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
+import { policiesOn } from '../support/database/policiesOn.js'
 import { silent } from '../support/logger.js'
 import { alice, entryPoint, tank } from '../support/operations/inclusionOf.js'
 import { until } from '../support/until.js'
@@ -288,6 +289,20 @@ describe('counters', () => {
     const pruneSome = () => pruneOrphanedCounters(database(), 10)
     expect([await pruneSome(), await pruneSome(), await pruneSome()]).toEqual([10, 5, 0])
     expect(await countOf('budget_counters')).toBe(4)
+  })
+
+  test('of a policy that is deleted go in batches', async () => {
+    const { account_id } = await database()
+      .selectFrom('apps')
+      .select('account_id')
+      .where('id', '=', appId)
+      .executeTakeFirstOrThrow()
+    const policies = policiesOn(database())
+    const { policyId } = await policies.create(account_id, { appId, name: 'ends', terms: {} })
+    await counters(policyId, 0, 25)
+    await policies.remove(account_id, policyId)
+    const pruneSome = () => pruneOrphanedCounters(database(), 10)
+    expect([await pruneSome(), await pruneSome(), await pruneSome()]).toEqual([10, 10, 5])
   })
 
   test('that cannot be deleted keep nothing else', async () => {
