@@ -51,6 +51,8 @@ export type AppOptions = {
   readonly mounts: readonly Mount[]
 }
 
+const json = { 'content-type': 'application/json' }
+
 /** Routes to answers. A trailing slash and unknown query parameters do no harm. */
 export function createApp({ services, underCaller, mounts, ...options }: AppOptions): Hono<Env> {
   const { limits } = options
@@ -110,7 +112,7 @@ function mountInterface(app: Hono<Env>, services: Services, shared: RouteContext
     const answer = await answerRpc({ ...requestOf(c, key), readBody }, services, shared)
     if (answer.retryAfter !== undefined) c.header('retry-after', String(answer.retryAfter))
     if (answer.body === undefined) return c.body(null, 204)
-    return c.json(answer.body, answer.status as ContentfulStatusCode)
+    return c.body(answer.body, answer.status as ContentfulStatusCode, json)
   }
   // What asks for no key and does no work is bounded by the address alone.
   const enter: MiddlewareHandler<Env> = (c, next) => {
@@ -120,11 +122,9 @@ function mountInterface(app: Hono<Env>, services: Services, shared: RouteContext
   app.get('/api/:version{v[123]}/openrpc.json', enter, (c) => {
     const { name } = selectDialect(c.req.param('version'), c.req.query('dialect'))
     const hasDebug = [...services.chains.values()].some(({ debug }) => debug !== undefined)
-    return c.body(documentsFor(hasDebug).files[name], 200, { 'content-type': 'application/json' })
+    return c.body(documentsFor(hasDebug).files[name], 200, json)
   })
-  app.get(DOCUMENT_PATH, enter, (c) =>
-    c.body(publicDocument, 200, { 'content-type': 'application/json' }),
-  )
+  app.get(DOCUMENT_PATH, enter, (c) => c.body(publicDocument, 200, json))
   const open = (c: Context<Env>, next: Next, key: string) => {
     const request = requestOf(c, key)
     if (c.req.header('upgrade')?.toLowerCase() === 'websocket')

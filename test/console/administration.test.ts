@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Json } from '../support/http/jsonRpc.js'
+import { type Json, result } from '../support/http/jsonRpc.js'
 import { devAccount } from '../support/service/devAccount.js'
 import { useRunningPurser } from '../support/service/usePurser.js'
 import { chromiumPath, seriousFindings } from './browser.js'
@@ -319,8 +319,15 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('administration by the 
   })
 
   test('the operator sees the bundler at work, down to one transaction', async () => {
-    const dev = await devAccount(purser().info, 'bundled')
+    const { info } = purser()
+    const dev = await devAccount(info, 'bundled')
     const hash = await dev.send(await dev.sponsored())
+    const known = Array.from({ length: 60 }, (_, n) => ({
+      address: `0x${n.toString(16).padStart(40, '0')}`,
+      opsSeen: '0x1',
+      opsIncluded: '0x1',
+    }))
+    await result(info.bundlerUrl, 'debug_bundler_setReputation', [known, info.entryPoints['0.7']])
     await page.goto(url('bundler'))
     await page
       .locator('tbody tr', { hasText: 'operations' })
@@ -329,6 +336,9 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('administration by the 
       .waitFor()
     for (const name of ['Executors', 'Nodes, preferred first', 'Reputation (ERC-7562)'])
       await page.getByRole('region', { name }).locator('tbody tr').first().waitFor()
+    const reputations = page.getByRole('region', { name: 'Reputation (ERC-7562)' })
+    await reputations.getByRole('button', { name: 'Load 50 more' }).click()
+    await reputations.locator('tbody tr').nth(60).waitFor()
     await expectFine('bundler')
     await button('Rehearse').click()
     const rehearsal = page.getByRole('region', { name: 'Rehearsal' })

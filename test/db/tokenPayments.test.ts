@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Address, Hex } from 'viem'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { rollBack } from '../../src/bundler/outbox/chainBlocks.js'
@@ -13,6 +14,7 @@ import {
   type PaidOperation,
 } from '../../src/paymaster/ledger/tokenPayments.js'
 import { insertTokenQuote, promisedTokens } from '../../src/paymaster/ledger/tokenQuotes.js'
+import { countReads } from '../support/database/countReads.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
 import { askLedger } from '../support/database/ledger.js'
@@ -224,5 +226,29 @@ describe('what is promised', () => {
     await quote()
     const other = { chainId, token: bob }
     expect(await promisedTokens(database(), other, 5n)).toBe(0n)
+  })
+
+  test('reads no reservation of another chain', async () => {
+    await quote()
+    await sql`with made as (
+        insert into reservations (app_id, chain_id, entry_point, sender, nonce, paymaster, max_cost,
+          valid_until, state)
+        select ${appId}, chain, ${entryPoint}, ${alice}, n, ${tank}, 5, 1, state
+        from (values (1, 'open', 200), (${chainId}::bigint, 'settled', 4000)) as of (chain, state, count),
+          generate_series(1, count) n
+        returning *
+      ), decided as (
+        insert into decisions (id, app_id, chain_id, entry_point, sender, nonce, sponsored, code,
+          message, max_cost, valid_after, valid_until, reservation_id)
+        select gen_random_uuid(), app_id, chain_id, entry_point, sender, nonce, true, 'SPONSORED', '',
+          5, 0, 1, id from made returning *
+      )
+      insert into token_quotes (decision_id, chain_id, token, mode, rate, markup, max_charge)
+      select id, chain_id, ${token}, 'afterwards', 1, 1, 1 from decided`.execute(database())
+    await sql`analyze reservations, decisions, token_quotes`.execute(database())
+    const read = await countReads(testDatabase().connection, 'reservations', async (lone) =>
+      expect(await promisedTokens(lone, { chainId, token }, 5n)).toBe(100n),
+    )
+    expect(read).toBeLessThan(100)
   })
 })

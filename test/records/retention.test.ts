@@ -3,9 +3,12 @@ import type { Hex } from 'viem'
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { openDatabase } from '../../src/db/database.js'
 import { pruneCounters, pruneOrphanedCounters } from '../../src/paymaster/ledger/budgetCounters.js'
+import { pruneDecisions } from '../../src/paymaster/ledger/decisions.js'
 import { prune, startRetention, tableSizes } from '../../src/records/startRetention.js'
+import { countReads } from '../support/database/countReads.js'
 import { createApp } from '../support/database/createApp.js'
 import { useDatabase } from '../support/database/database.js'
+import { policiesOn } from '../support/database/policiesOn.js'
 import { silent } from '../support/logger.js'
 import { alice, entryPoint, tank } from '../support/operations/inclusionOf.js'
 import { until } from '../support/until.js'
@@ -288,6 +291,20 @@ describe('counters', () => {
     expect(await countOf('budget_counters')).toBe(4)
   })
 
+  test('of a policy that is deleted go in batches', async () => {
+    const { account_id } = await database()
+      .selectFrom('apps')
+      .select('account_id')
+      .where('id', '=', appId)
+      .executeTakeFirstOrThrow()
+    const policies = policiesOn(database())
+    const { policyId } = await policies.create(account_id, { appId, name: 'ends', terms: {} })
+    await counters(policyId, 0, 25)
+    await policies.remove(account_id, policyId)
+    const pruneSome = () => pruneOrphanedCounters(database(), 10)
+    expect([await pruneSome(), await pruneSome(), await pruneSome()]).toEqual([10, 10, 5])
+  })
+
   test('that cannot be deleted keep nothing else', async () => {
     const { id } = await fund()
     await counters(id, past, 5)
@@ -318,6 +335,28 @@ describe('counters', () => {
   })
 })
 
+test('refused decisions beyond the share of an app go, and few of the others are read', async () => {
+  await refused(young, 1_500)
+  const read = await countReads(connected().connection, 'decisions', async (lone) => {
+    const pruneSome = () => pruneDecisions(lone, old, 1_400, 60)
+    expect([await pruneSome(), await pruneSome(), await pruneSome()]).toEqual([60, 40, 0])
+  })
+  expect(read).toBeLessThan(10_000)
+  const { rows } = await sql<{ nonce: bigint }>`
+    select min(nonce) as nonce from decisions`.execute(database())
+  expect(rows[0]?.nonce).toBe(101n)
+  await sql`truncate decisions cascade`.execute(database())
+})
+
+/** Refused decisions, a second apart from `from` on. */
+function refused(from: Date, count: number) {
+  return sql`insert into decisions (id, app_id, chain_id, entry_point, sender, nonce, sponsored, code, message,
+      max_cost, valid_after, valid_until, created_at)
+    select gen_random_uuid(), ${appId}, ${chainId}, ${entryPoint}, ${alice}, n, false, 'X', '', 0, 0, 0,
+      ${from}::timestamptz + n * interval '1 second'
+    from generate_series(1, ${count}::integer) n`.execute(database())
+}
+
 describe('a run', () => {
   const context = () => ({ database: database(), logger: silent, days })
   afterEach(() => {
@@ -326,10 +365,7 @@ describe('a run', () => {
   })
 
   test('ends with the batch that is under way when it is asked to', async () => {
-    await sql`insert into decisions (id, app_id, chain_id, entry_point, sender, nonce, sponsored, code, message,
-        max_cost, valid_after, valid_until, created_at)
-      select gen_random_uuid(), ${appId}, ${chainId}, ${entryPoint}, ${alice}, n, false, 'X', '', 0, 0, 0, ${old}
-      from generate_series(1, 1500) n`.execute(database())
+    await refused(old, 1_500)
     await startRetention(context()).stop()
     expect(await countOf('decisions')).toBe(500)
   })

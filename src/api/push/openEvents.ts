@@ -71,7 +71,9 @@ export async function openEvents(
     )
     if (begun !== undefined) return begun
     if (answer.retryAfter !== undefined) c.header('retry-after', String(answer.retryAfter))
-    return c.json(answer.body as object, answer.status as ContentfulStatusCode)
+    return c.body(answer.body ?? '', answer.status as ContentfulStatusCode, {
+      'content-type': 'application/json',
+    })
   }
 
   const stream = eventStream({

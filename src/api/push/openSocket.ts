@@ -80,16 +80,18 @@ function serveSocket(
   /** The chain that reports to the first subscription. A reload of the configuration puts another one in its place. */
   let reporter: ReturnType<typeof servedChain>
 
-  function send(body: unknown): void {
+  function send(body: string): void {
     if (socket.readyState !== WebSocket.OPEN) return
     if (socket.bufferedAmount > MOST_UNREAD) socket.terminate()
-    else socket.send(JSON.stringify(body))
+    else socket.send(body)
   }
 
   /** Begins after the answer with its id was sent, which a client must have before the first news. */
   function subscribe(id: Hex, begin: Parameters<SocketSubscriptions['add']>[0]): void {
-    const notify = (result: unknown): void =>
-      send({ jsonrpc: '2.0', method: 'eth_subscription', params: { subscription: id, result } })
+    const notify = (result: unknown): void => {
+      const params = { subscription: id, result }
+      send(JSON.stringify({ jsonrpc: '2.0', method: 'eth_subscription', params }))
+    }
     reporter ??= servedChain()
     const stop = begin({
       report: (userOpHash, progress) => notify(encodeNews(userOpHash, progress, dialect)),

@@ -151,6 +151,24 @@ describe('batches', () => {
     expect((await post(rpcPath('v2'), JSON.stringify(tooLong.slice(1)))).body).toHaveLength(100)
   })
 
+  test('encode each answer once', async () => {
+    const { services, chain } = memory()
+    const { reads } = chain
+    if (reads === undefined) throw new Error('There are reads.')
+    let encoded = 0
+    const block = { toJSON: () => ++encoded }
+    const counting = { ...reads, read: async () => block }
+    const chains = new Map([[chain.chainId, { ...chain, reads: counting }]])
+    await restart({ services: { ...services, chains } })
+    const read = { method: 'eth_getBlockByNumber', params: ['0x1', true] }
+    const { body } = await post(
+      rpcPath('v3'),
+      JSON.stringify([1, 2].map((id) => ({ id, ...read }))),
+    )
+    expect(body).toEqual([1, 2].map((id) => ({ jsonrpc: '2.0', id, result: id })))
+    expect(encoded).toBe(2)
+  })
+
   test('notifications are run and not answered', async () => {
     const notification = { method: 'biconomy_getGasFeeValues' }
     for (const body of [notification, [notification, { method: 'eth_nothing' }]]) {

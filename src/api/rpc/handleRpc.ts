@@ -33,10 +33,10 @@ type RpcContext = Omit<MethodContext, 'requester'> & {
   readonly logger: Logger
 }
 
-/** An HTTP answer. `body` undefined = there were only notifications: 204. */
+/** An HTTP answer. `body` is JSON; undefined = there were only notifications: 204. */
 export type RpcAnswer = {
   readonly status: number
-  readonly body: unknown
+  readonly body: string | undefined
   /** Seconds, for the header of that name. */
   readonly retryAfter?: number | undefined
 }
@@ -49,9 +49,12 @@ export async function handleRpc(body: unknown, context: RpcContext): Promise<Rpc
   if (!Array.isArray(body)) return answerOne(body, context)
   const refusal = checkBatch(body, context.batchLength)
   if (refusal !== undefined)
-    return { status: context.dialect.status(refusal), body: errorBody(null, refusal) }
+    return {
+      status: context.dialect.status(refusal),
+      body: JSON.stringify(errorBody(null, refusal)),
+    }
   const bodies = (await answerAll(body, context)).filter((answer) => answer !== undefined)
-  return bodies.length === 0 ? noContent : { status: 200, body: bodies }
+  return bodies.length === 0 ? noContent : { status: 200, body: `[${bodies.join(',')}]` }
 }
 
 const INTERNAL_ERROR = '-32603'
@@ -86,16 +89,17 @@ const LARGE = 64 * 1024
 const ANSWERS = 'The length of the answers of a batch'
 
 /** The answers to the calls of a batch; a large one that does not fit next to the others is an error in its place. */
-function answerAll(batch: readonly unknown[], context: RpcContext): Promise<readonly unknown[]> {
+function answerAll(
+  batch: readonly unknown[],
+  context: RpcContext,
+): Promise<readonly RpcAnswer['body'][]> {
   let left = MOST_ANSWERED
-  const answer = async (item: unknown): Promise<unknown> => {
+  const answer = async (item: unknown): Promise<RpcAnswer['body']> => {
     const { body } = await answerOne(item, context)
-    if (body === undefined) return undefined
-    const { length } = JSON.stringify(body)
-    if (length <= LARGE) return body
-    if (length > left)
-      return errorBody(idOf(item), new PayloadTooLargeError(ANSWERS, MOST_ANSWERED))
-    left -= length
+    if (body === undefined || body.length <= LARGE) return body
+    if (body.length > left)
+      return JSON.stringify(errorBody(idOf(item), new PayloadTooLargeError(ANSWERS, MOST_ANSWERED)))
+    left -= body.length
     return body
   }
   return Promise.all(batch.map(answer))
@@ -113,11 +117,12 @@ async function answerOne(value: unknown, context: RpcContext): Promise<RpcAnswer
     if (!isMethodName(method) || !isServed(method, context))
       throw new MethodNotFoundError(method, servedMethods(context))
     name = method
+    const { id } = call
     const result = await run(method, call.params, context)
+    const body = id === undefined ? undefined : JSON.stringify({ jsonrpc: '2.0', id, result })
     count('ok')
     context.countRequest(context.identity.keyId, false)
-    if (call.id === undefined) return noContent
-    return { status: 200, body: { jsonrpc: '2.0', id: call.id, result } }
+    return body === undefined ? noContent : { status: 200, body }
   } catch (thrown) {
     const error = asPurserError(thrown, logger)
     count(String(error.code))
@@ -137,7 +142,8 @@ async function answerOne(value: unknown, context: RpcContext): Promise<RpcAnswer
     if (call !== undefined && name !== undefined) record(call.params, name, error, context)
     if (call !== undefined && call.id === undefined) return noContent
     const status = error instanceof RateLimitError ? error.status : dialect.status(error)
-    return { status, body: errorBody(idOf(value), error), retryAfter: error.retryAfter }
+    const body = JSON.stringify(errorBody(idOf(value), error))
+    return { status, body, retryAfter: error.retryAfter }
   }
 }
 

@@ -213,19 +213,15 @@ export function pruneDecisions(
 ): Promise<number> {
   return db.transaction().execute(async (trx) => {
     const { rows } = await sql<{ id: string; reservation_id: bigint | null }>`
-      with beyond as (
-        select apps.id as app_id, o.created_at, o.id from apps, lateral (
-          select created_at, id from decisions where app_id = apps.id and not sponsored
-          order by created_at desc, id desc offset ${kept} limit 1
-        ) o
-      ), doomed as (
+      with doomed as (
         (select d.id from decisions d left join reservations r on r.id = d.reservation_id
           where d.created_at < ${before} and (r.id is null or r.state in ('settled', 'released'))
           order by d.created_at limit ${limit})
         union
-        (select d.id from decisions d join beyond b on b.app_id = d.app_id
-            and (d.created_at, d.id) <= (b.created_at, b.id)
-          where not d.sponsored limit ${limit})
+        (select o.id from apps cross join lateral (
+            select id from decisions where app_id = apps.id and not sponsored
+            order by created_at desc, id desc offset ${kept} limit ${limit}
+          ) o limit ${limit})
       )
       select id, reservation_id from decisions where id in (select id from doomed limit ${limit})
       for update skip locked`.execute(trx)

@@ -48,7 +48,7 @@ export async function promisedTokens(
       select max(q.max_charge) as most
       from token_quotes q join decisions d on d.id = q.decision_id
         join reservations r on r.id = d.reservation_id
-      where q.chain_id = ${chainId} and q.token = ${token} and ${ofApp}
+      where r.chain_id = ${chainId} and q.chain_id = r.chain_id and q.token = ${token} and ${ofApp}
         and (r.state = 'open' or (r.state = 'included' and r.block_number > ${block}))
       group by r.id) as each`.execute(db)
   return rows[0]?.promised ?? 0n

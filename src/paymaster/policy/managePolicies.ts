@@ -132,15 +132,13 @@ export async function updatePolicy(
   return after
 }
 
-/** Deletes a policy and its counters. @returns false when the account has no such policy */
-export async function removePolicy(
+/** Deletes a policy; its counters go in batches, see `pruneOrphanedCounters`. @returns whether the account had it */
+export function removePolicy(
   change: AuditChange,
   accountId: string,
   policyId: string,
 ): Promise<boolean> {
-  if (!(await deleteRow(change, policies, { account_id: accountId, id: policyId }))) return false
-  await change.trx.deleteFrom('budget_counters').where('policy_id', '=', policyId).execute()
-  return true
+  return deleteRow(change, policies, { account_id: accountId, id: policyId })
 }
 
 async function lastPosition(

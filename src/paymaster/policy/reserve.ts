@@ -77,12 +77,13 @@ export async function reserve(
   return reserved
 }
 
-/** The answer that `reserve` would give now. Reserves, locks and stores nothing. */
-export async function previewReservation(
+/** The answers that `reserve` would give now to each request of a payer alone. Reserves, locks and stores nothing. */
+export async function previewReservations(
   db: Database,
-  request: Omit<ReservationRequest, 'validUntil'>,
-): Promise<Reserved> {
-  return decideNext(await readView(db, [request]), request)
+  requests: readonly Request[],
+): Promise<Reserved[]> {
+  const view = await readView(db, requests)
+  return requests.map((request) => decideNext(view, request))
 }
 
 type Request = Omit<ReservationRequest, 'validUntil'>

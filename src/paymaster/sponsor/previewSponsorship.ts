@@ -1,11 +1,9 @@
 import { formatEther } from 'viem/utils'
 import type { Refusal } from '../../base/errors/catalogue.js'
 import { listActiveWebhooks } from '../../webhooks/manage.js'
-import type { PolicyClaim } from '../policy/decideReservation.js'
 import type { PolicyAnswer } from '../policy/evaluatePolicies.js'
-import { previewReservation } from '../policy/reserve.js'
+import { previewReservations, type Reserved } from '../policy/reserve.js'
 import type { PolicyPreview, PolicyVerdict, SponsorshipRequest } from '../sponsorship.js'
-import type { Sponsorable } from './evaluatedSponsorship.js'
 import { evaluateSponsorship } from './evaluateSponsorship.js'
 import { reservationFor, reservationRefusal } from './reservationFor.js'
 import type { SponsorParts } from './sponsorContext.js'
@@ -29,23 +27,28 @@ export async function previewSponsorship(
     const policies = evaluated.verdicts.map((verdict) => toVerdict(verdict))
     return { ...refused(evaluated.refusal), policies }
   }
-  const ask = (claim: Sponsorable['claim']) =>
-    previewReservation(
-      database,
-      reservationFor({ ...evaluated, claim }, request, definition.chainId),
-    )
-  const refusalBy = async (candidate: PolicyClaim): Promise<Refusal | undefined> => {
-    const alone = await ask({ ...evaluated.claim, ofAccount: [candidate], ofApp: undefined })
-    return alone.kind === 'granted' ? undefined : reservationRefusal(evaluated, alone)
-  }
   const { ofAccount, ofApp = [] } = evaluated.claim
-  const byPolicy = new Map<string, Refusal | undefined>()
-  for (const candidate of [...ofAccount, ...ofApp])
-    byPolicy.set(candidate.policyId, await refusalBy(candidate))
+  const candidates = [...ofAccount, ...ofApp]
+  const claims = candidates.map((candidate) => ({
+    ...evaluated.claim,
+    ofAccount: [candidate],
+    ofApp: undefined,
+  }))
+  const asked = [evaluated.claim, ...claims].map((claim) =>
+    reservationFor({ ...evaluated, claim }, request, definition.chainId),
+  )
+  const [reserved, ...alone] = await previewReservations(database, asked)
+  if (reserved === undefined) throw new Error('a preview without an answer')
+  const refusalOf = (answer: Reserved | undefined): Refusal | undefined =>
+    answer === undefined || answer.kind === 'granted'
+      ? undefined
+      : reservationRefusal(evaluated, answer)
+  const byPolicy = new Map(
+    candidates.map(({ policyId }, place) => [policyId, refusalOf(alone[place])]),
+  )
   const policies = evaluated.verdicts.map(({ policy, refusal }) =>
     toVerdict({ policy, refusal: refusal ?? byPolicy.get(policy.id) }),
   )
-  const reserved = await ask(evaluated.claim)
   if (reserved.kind !== 'granted')
     return { ...refused(reservationRefusal(evaluated, reserved)), policies }
   const { policyId } = reserved

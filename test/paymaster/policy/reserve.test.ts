@@ -12,11 +12,12 @@ import {
 } from '../../../src/paymaster/ledger/webhookCalls.js'
 import type { BudgetClaim } from '../../../src/paymaster/policy/budget/budget.js'
 import type { ReservationClaim } from '../../../src/paymaster/policy/decideReservation.js'
-import { previewReservation, reserveTogether } from '../../../src/paymaster/policy/reserve.js'
+import { previewReservations, reserveTogether } from '../../../src/paymaster/policy/reserve.js'
 import { createApp } from '../../support/database/createApp.js'
 import { useDatabase } from '../../support/database/database.js'
 import { everyExpired } from '../../support/database/everyExpired.js'
 import { askLedger, budgetClaim, toReservation } from '../../support/database/ledger.js'
+import { recordStatements } from '../../support/database/recordStatements.js'
 import { usedOf } from '../../support/database/usedOf.js'
 import { alice, bob, entryPoint, inclusionOf, tank } from '../../support/operations/inclusionOf.js'
 
@@ -336,11 +337,34 @@ describe('budgets', () => {
       head: wealth,
       claim: { maxCost: max_cost, ofAccount: [], ...claim },
     }
-    expect(await previewReservation(database(), asked)).toMatchObject({ kind: 'granted', policyId })
+    const preview = () => previewReservations(database(), [asked])
+    expect(await preview()).toMatchObject([{ kind: 'granted', policyId }])
     expect(await used()).toBe(0n)
     await ask({ nonce: 1n, max_cost, claim }, wealth)
-    expect(await previewReservation(database(), asked)).toMatchObject({ kind: 'refused', policyId })
+    expect(await preview()).toMatchObject([{ kind: 'refused', policyId }])
     expect(await locked()).toBe(100n)
+  })
+
+  test('previews of many policies take one read, and none counts for the next', async () => {
+    const second = randomUUID()
+    const candidates = [
+      candidate({ limit: 150n, amount: 100n }),
+      candidate({ limit: 150n, amount: 100n }),
+      { policyId: second, claims: [budgetClaim({ policyId: second, limit: 99n, amount: 100n })] },
+    ]
+    const asked = candidates.map((each) => ({
+      slot: slotOf(),
+      head: wealth,
+      claim: { maxCost: 100n, ofAccount: [each], ofApp: undefined },
+      available: 1_000n,
+    }))
+    const { recorded, statements } = recordStatements(database())
+    expect(await previewReservations(recorded, asked)).toMatchObject([
+      { kind: 'granted' },
+      { kind: 'granted' },
+      { kind: 'refused', policyId: second },
+    ])
+    expect(statements).toHaveLength(1)
   })
 
   test('many at once take exactly what there is', async () => {

@@ -7,13 +7,17 @@ import type { Chain, Executor, Node, Page, PoolSummary, Reputation } from '../..
 import { Age } from '../../parts/Age.js'
 import { Amount } from '../../parts/Amount.js'
 import { AsCodeButton } from '../../parts/AsCodeButton.js'
+import { CsvButton } from '../../parts/CsvButton.js'
 import { Empty } from '../../parts/Empty.js'
 import { Fact, Facts } from '../../parts/Facts.js'
 import { grouped, spanOf } from '../../parts/format.js'
 import { Hex } from '../../parts/Hex.js'
 import { Loaded } from '../../parts/Loaded.js'
 import { Options } from '../../parts/Options.js'
+import { type Column, Table } from '../../parts/Table.js'
 import { go, hrefOf, place, searchWith } from '../../router.js'
+import { Paged } from '../operations/Paged.js'
+import { useList } from '../operations/useList.js'
 import { Section } from '../settings/Section.js'
 import { Bundles } from './Bundles.js'
 import { Rehearsal } from './Rehearsal.js'
@@ -162,25 +166,32 @@ function Nodes({ chainId }: OfChain) {
   )
 }
 
+const reputationColumns: readonly Column<Reputation>[] = [
+  { name: 'Entity', cell: ({ address }) => <Hex value={address} what="the entity" /> },
+  {
+    name: 'EntryPoint',
+    shown: 'wide',
+    cell: ({ entryPoint }) => <Hex value={entryPoint} what="the EntryPoint" />,
+  },
+  { name: 'Seen', isNumber: true, cell: ({ opsSeen }) => grouped(opsSeen) },
+  { name: 'Included', isNumber: true, cell: ({ opsIncluded }) => grouped(opsIncluded) },
+]
+
 function Reputations({ chainId }: OfChain) {
-  const reputation = useQuery<Page<Reputation>>(`/chains/${chainId}/reputation`)
+  const path = `/chains/${chainId}/reputation`
+  const title = 'Reputation (ERC-7562)'
+  const keyOf = ({ entryPoint, address }: Reputation) => `${entryPoint} ${address}`
+  const list = useList<Reputation>(path, {}, keyOf, () => false)
   return (
-    <Section
-      title="Reputation (ERC-7562)"
-      query={reputation}
-      path={`/chains/${chainId}/reputation`}
-      columns={[
-        { name: 'Entity', cell: ({ address }) => <Hex value={address} what="the entity" /> },
-        {
-          name: 'EntryPoint',
-          shown: 'wide',
-          cell: ({ entryPoint }) => <Hex value={entryPoint} what="the EntryPoint" />,
-        },
-        { name: 'Seen', isNumber: true, cell: ({ opsSeen }) => grouped(opsSeen) },
-        { name: 'Included', isNumber: true, cell: ({ opsIncluded }) => grouped(opsIncluded) },
-      ]}
-      keyOf={({ entryPoint, address }) => `${entryPoint} ${address}`}
-      empty="No entity was seen recently"
-    />
+    <section class="card flush" aria-label={title}>
+      <div class="card-head">
+        <h2>{title}</h2>
+        <CsvButton path={path} isPaged />
+        <AsCodeButton title={title} codes={[['curl', curl(path)]]} />
+      </div>
+      <Paged list={list} lines={3} empty={<Empty title="No entity was seen recently" />}>
+        {(rows) => <Table label={title} columns={reputationColumns} rows={rows} keyOf={keyOf} />}
+      </Paged>
+    </section>
   )
 }

@@ -132,7 +132,7 @@ function Snippets({ endpoints }: { readonly endpoints: ReturnType<typeof endpoin
   return (
     <section class="card">
       <h2>2. Send an operation that Purser pays for</h2>
-      <div class="choices">
+      <div class="snippets">
         {snippets.map((each) => (
           <button
             key={each.name}
