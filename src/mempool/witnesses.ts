@@ -167,16 +167,15 @@ export async function pruneWitnesses(
   limit: number,
 ): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
-    with beyond as (
-      select apps.id as app_id, w.at from apps, lateral (
-        select at from witnesses where app_id = apps.id order by at desc offset ${kept} limit 1
-      ) w
-    ), doomed as (
-      select w.chain_id, w.hash, w.digest from witnesses w left join beyond b on b.app_id = w.app_id
-      where w.at < ${before} or w.at <= b.at
-      limit ${limit}
+    with doomed as (
+      (select chain_id, hash, digest from witnesses where at < ${before} limit ${limit})
+      union
+      (select beyond.* from apps cross join lateral (
+          select chain_id, hash, digest from witnesses where app_id = apps.id
+          order by at desc offset ${kept} limit ${limit}
+        ) beyond limit ${limit})
     )
-    delete from witnesses w using doomed d
+    delete from witnesses w using (select * from doomed limit ${limit}) d
     where w.chain_id = d.chain_id and w.hash = d.hash and w.digest = d.digest`.execute(db)
   // A code counts as used up to a day before the newest witness with it.
   await sql`delete from codes where hash in (select hash from codes

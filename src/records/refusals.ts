@@ -113,18 +113,15 @@ export async function pruneRefusals(
   limit: number,
 ): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
-    with beyond as (
-      select apps.id as app_id, r.at, r.id from apps, lateral (
-        select at, id from refusals where app_id = apps.id
-        order by at desc, id desc offset ${kept} limit 1
-      ) r
-    ), doomed as (
-      select id from refusals where at < ${before}
+    with doomed as (
+      (select id from refusals where at < ${before} limit ${limit})
       union
-      select r.id from refusals r join beyond b on b.app_id = r.app_id and (r.at, r.id) <= (b.at, b.id)
-      limit ${limit}
+      (select beyond.id from apps cross join lateral (
+          select id from refusals where app_id = apps.id
+          order by at desc, id desc offset ${kept} limit ${limit}
+        ) beyond limit ${limit})
     )
-    delete from refusals where id in (select id from doomed)`.execute(db)
+    delete from refusals where id in (select id from doomed limit ${limit})`.execute(db)
   return Number(numAffectedRows)
 }
 

@@ -2,8 +2,10 @@ import { sql } from 'kysely'
 import type { Hex } from 'viem'
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { openDatabase } from '../../src/db/database.js'
+import { pruneWitnesses } from '../../src/mempool/witnesses.js'
 import { pruneCounters, pruneOrphanedCounters } from '../../src/paymaster/ledger/budgetCounters.js'
 import { pruneDecisions } from '../../src/paymaster/ledger/decisions.js'
+import { pruneRefusals } from '../../src/records/refusals.js'
 import { prune, startRetention, tableSizes } from '../../src/records/startRetention.js'
 import { countReads } from '../support/database/countReads.js'
 import { createApp } from '../support/database/createApp.js'
@@ -335,17 +337,44 @@ describe('counters', () => {
   })
 })
 
-test('refused decisions beyond the share of an app go, and few of the others are read', async () => {
-  await refused(young, 1_500)
-  const read = await countReads(connected().connection, 'decisions', async (lone) => {
-    const pruneSome = () => pruneDecisions(lone, old, 1_400, 60)
-    expect([await pruneSome(), await pruneSome(), await pruneSome()]).toEqual([60, 40, 0])
-  })
-  expect(read).toBeLessThan(10_000)
-  const { rows } = await sql<{ nonce: bigint }>`
-    select min(nonce) as nonce from decisions`.execute(database())
-  expect(rows[0]?.nonce).toBe(101n)
-  await sql`truncate decisions cascade`.execute(database())
+describe('beyond the share of an app', () => {
+  type Prune = typeof pruneDecisions
+  const kinds: [table: string, insert: () => Promise<unknown>, prune: Prune][] = [
+    ['decisions', () => refused(young, 1_500), pruneDecisions],
+    [
+      'refusals',
+      () =>
+        sql`insert into refusals (at, account_id, app_id, key_id, chain_id, method, code, message, request_id, nonce)
+        select ${young}::timestamptz + n * interval '1 second', account_id, id, id, ${chainId}, '', 0, '', '', n
+        from apps, generate_series(1, 1500) n where id = ${appId}`.execute(database()),
+      pruneRefusals,
+    ],
+    [
+      'witnesses',
+      () =>
+        sql`insert into witnesses (chain_id, hash, app_id, digest, bytes, at)
+        select ${chainId}, n, ${appId}, '', '', ${young}::timestamptz + n * interval '1 second'
+        from generate_series(1, 1500) n`.execute(database()),
+      pruneWitnesses,
+    ],
+  ]
+
+  test.each(kinds)(
+    'the oldest %s go, and few of the others are read',
+    async (table, insert, prune) => {
+      await insert()
+      const read = await countReads(connected().connection, table, async (lone) => {
+        const pruneSome = () => prune(lone, old, 1_400, 60)
+        expect([await pruneSome(), await pruneSome(), await pruneSome()]).toEqual([60, 40, 0])
+      })
+      expect(read).toBeLessThan(10_000)
+      const column = sql.ref(table === 'witnesses' ? 'hash' : 'nonce')
+      const { rows } = await sql<{ oldest: bigint }>`
+      select min(${column}::bigint) as oldest from ${sql.table(table)}`.execute(database())
+      expect(rows[0]?.oldest).toBe(101n)
+      await sql`truncate ${sql.table(table)} cascade`.execute(database())
+    },
+  )
 })
 
 /** Refused decisions, a second apart from `from` on. */
