@@ -1,18 +1,22 @@
+import { z } from 'zod'
 import type { LogLevel } from '../base/vocabulary.js'
 import type { ShownSetting } from './shownSettings.js'
 
+const chainIds = z.array(z.int())
+
 /** What a reload of the configuration changed. */
-export type Reloaded = {
-  /** Chains by id. */
-  readonly started: readonly number[]
-  readonly replaced: readonly number[]
-  readonly stopped: readonly number[]
-  readonly failed: readonly { readonly chainId: number; readonly reason: string }[]
+export const reloaded = z.object({
+  started: chainIds,
+  replaced: chainIds,
+  stopped: chainIds,
+  failed: z.array(z.object({ chainId: z.int(), reason: z.string() })),
   /** Settings that differ and count from the next start on. */
-  readonly needRestart: readonly string[]
-  /** The processes that share a listener are replaced one after the other instead. */
-  readonly replacesProcesses: boolean
-}
+  needRestart: z.array(z.string()),
+  /** Processes that share a listener are replaced one after the other instead, after this answer. */
+  replacesProcesses: z.boolean(),
+})
+
+export type Reloaded = z.output<typeof reloaded>
 
 /** This process, as the operator of the instance sees it. */
 export type Instance = {

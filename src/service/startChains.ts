@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import { ChainAwayError, ConfigError } from '../base/errors/configError.js'
 import { unixNow } from '../base/unixNow.js'
 import type { ChainDefinition } from '../chain/definition/chainDefinition.js'
+import type { Reloaded } from '../config/instance.js'
 import { describeException } from '../erc4337/rules/index.js'
 import type { RunningChain } from './startChain.js'
 
@@ -17,12 +18,7 @@ const RETRY_AFTER = 2_000
 export type ServedChains = Awaited<ReturnType<typeof startChains>>
 
 /** What a reload did, by chain id; `failed` says why. */
-export type ChainChanges = {
-  readonly started: readonly number[]
-  readonly replaced: readonly number[]
-  readonly stopped: readonly number[]
-  readonly failed: readonly { readonly chainId: number; readonly reason: string }[]
-}
+export type ChainChanges = Omit<Reloaded, 'needRestart' | 'replacesProcesses'>
 
 type Start = (definition: ChainDefinition) => Promise<RunningChain>
 

@@ -2,8 +2,9 @@ import { z } from 'zod'
 import { ConfigError } from '../../../base/errors/configError.js'
 import { ConflictError } from '../../../base/errors/restErrors.js'
 import { schemaVersion, version } from '../../../base/version.js'
-import { logLevels, settingSources } from '../../../base/vocabulary.js'
-import type { Instance } from '../../../config/instance.js'
+import { logLevels } from '../../../base/vocabulary.js'
+import { type Instance, reloaded } from '../../../config/instance.js'
+import { shownSetting } from '../../../config/shownSettings.js'
 import { camelCased } from '../../../db/camelCased.js'
 import { tableSizes } from '../../../records/startRetention.js'
 import { auditFilter, listAudit, type StoredAudit } from '../../../tenants/audit.js'
@@ -12,17 +13,6 @@ import { auditEntry, listOf, pageOf, pageByNumber, time } from '../../../tenants
 import { route } from '../../adminContext.js'
 
 const level = z.enum(logLevels)
-
-const setting = z.object({
-  name: z.string(),
-  flag: z.string(),
-  variable: z.string(),
-  help: z.string(),
-  source: z.enum(settingSources),
-  isSecret: z.boolean(),
-  /** Of a URL of a node or provider only the host. Null = not set, or a secret. */
-  value: z.unknown(),
-})
 
 const table = z.object({
   name: z.string(),
@@ -49,7 +39,7 @@ export const settingRoutes = [
       process: z.int().nullable(),
       file: z.string().nullable(),
       logLevel: z.object({ now: level, configured: level }),
-      items: z.array(setting),
+      items: z.array(shownSetting),
     }),
     async run({ context: { instance } }) {
       const { startedAt, process, file, settings: items } = instance
@@ -79,29 +69,17 @@ export const settingRoutes = [
   }),
 ]
 
-const settingNames = z.array(z.string())
-const chainIds = z.array(z.int())
-
 export const reloadRoutes = [
   route('POST /settings/reload', {
     summary:
       'Reload the configuration in this process, as SIGHUP does: new, changed and removed chains',
     who: 'operator',
-    answer: z.object({
-      started: chainIds,
-      replaced: chainIds,
-      stopped: chainIds,
-      failed: z.array(z.object({ chainId: z.int(), reason: z.string() })),
-      /** Settings that differ and count from the next start on. */
-      needRestart: settingNames,
-      /** Processes that share a listener are replaced one after the other instead, after this answer. */
-      replacesProcesses: z.boolean(),
-    }),
+    answer: reloaded,
     async run({ context: { instance }, change }) {
       const { reload } = instance
       if (reload === undefined)
         throw new ConflictError('This process reads its configuration at its start only.')
-      const reloaded = await reload().catch((error: Error) => {
+      const done = await reload().catch((error: Error) => {
         if (error instanceof ConfigError) throw new ConflictError(error.message)
         throw error
       })
@@ -111,17 +89,10 @@ export const reloadRoutes = [
           objectId: 'instance',
           accountId: null,
           appId: null,
-          after: { ...reloaded, failed: reloaded.failed.map(({ chainId }) => chainId) },
+          after: { ...done, failed: done.failed.map(({ chainId }) => chainId) },
         }),
       )
-      return {
-        ...reloaded,
-        started: [...reloaded.started],
-        replaced: [...reloaded.replaced],
-        stopped: [...reloaded.stopped],
-        failed: [...reloaded.failed],
-        needRestart: [...reloaded.needRestart],
-      }
+      return done
     },
   }),
 ]
@@ -132,10 +103,7 @@ export const storageRoutes = [
     summary: 'The size of each table of the database, the largest first',
     who: 'operator',
     answer: listOf(table),
-    async run({ context }) {
-      const sizes = await tableSizes(context.database)
-      return sizes.map(({ rows = null, ...size }) => ({ ...size, rows }))
-    },
+    run: ({ context }) => tableSizes(context.database),
   }),
 ]
 
