@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { InvalidFieldError } from '../../../base/errors/restErrors.js'
 import { listNeeds, need } from '../../../records/attention.js'
-import type { FeedMessage } from '../../../records/createFeeds.js'
+import { feedChanges } from '../../../records/createFeeds.js'
 import { hit, search } from '../../../records/search.js'
 import { MOST_SPEND_LINES, readSpend, spendOfDay } from '../../../records/spend.js'
-import { chainId, date, hash, id, listOf, time, wei } from '../../../tenants/schemas.js'
+import { chainId, date, id, listOf, time, wei } from '../../../tenants/schemas.js'
 import { route } from '../../adminContext.js'
 import { eventStream } from '../eventStream.js'
 
@@ -167,16 +167,7 @@ export const streamRoutes = [
     role: 'viewer',
     format: 'events',
     /** The data of the event `changes`. */
-    answer: z.object({
-      items: z.array(
-        z.object({
-          chainId: z.int(),
-          userOpHash: hash,
-          state: z.enum(['pooled', 'bundled', 'included', 'dropped', 'replaced']),
-        }),
-      ),
-      more: z.boolean(),
-    }),
+    answer: feedChanges,
     async run({ context, accountId, app, connection: { lastEventId, isStillLetIn, cut } }) {
       const since = /^\d{1,15}$/.test(lastEventId ?? '') ? Number(lastEventId) : undefined
       const query = { accountId, appId: app.id, since }
@@ -184,20 +175,12 @@ export const streamRoutes = [
         isStillLetIn,
         cut,
         begin: ({ send, end }) =>
-          context.feeds.watch(query, { send: (message) => send(eventOf(message)), end }),
+          context.feeds.watch(query, {
+            send: (changes, at) =>
+              send(`event: changes\nid: ${at}\ndata: ${JSON.stringify(changes)}\n\n`),
+            end,
+          }),
       })
     },
   }),
 ]
-
-function eventOf({ id, items, more }: FeedMessage): string {
-  const data = {
-    items: items.map(({ chainId, hash: userOpHash, state }) => ({
-      chainId: Number(chainId),
-      userOpHash,
-      state,
-    })),
-    more,
-  }
-  return `event: changes\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`
-}
