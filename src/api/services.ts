@@ -1,4 +1,5 @@
 import type { Address, Hex } from 'viem'
+import { z } from 'zod'
 import type { Requester } from '../base/requester.js'
 import type { DebugBundler } from '../bundler/createDebugBundler.js'
 import type { OperationNews } from '../bundler/operationNews.js'
@@ -26,6 +27,7 @@ import type { BalanceChange, SimulatedAssets } from '../simulation/simulateAsset
 import type { Actor } from '../tenants/audit.js'
 import type { Authenticator } from '../tenants/authenticate.js'
 import type { KeyOwner } from '../tenants/keyOwner.js'
+import { address, type Row, wei } from '../tenants/schemas.js'
 import type { Webhook, Webhooks } from '../webhooks/manage.js'
 
 /**
@@ -186,16 +188,16 @@ export type ChainReadiness = {
    * The accounts that send bundles and that refill them, for the operator only; empty where this process
    * never bundles.
    */
-  readonly executors: readonly ExecutorReadiness[]
+  readonly executors: readonly Row<typeof executorReadiness>[]
 }
 
-type ExecutorReadiness = {
-  readonly role: 'executor' | 'treasury'
-  readonly address: Address
+/** An account that sends bundles, or that refills those. */
+export const executorReadiness = z.object({
+  role: z.enum(['executor', 'treasury']),
+  address,
   /** `paused`: too low a balance to send anything new. */
-  readonly state: 'ready' | 'busy' | 'paused'
-  /** wei, in decimal digits */
-  readonly balance: string
+  state: z.enum(['ready', 'busy', 'paused']),
+  balance: wei,
   /** Transactions whose outcome is not known yet. */
-  readonly inFlight: number
-}
+  inFlight: z.int(),
+})

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import type { LogLevel } from '../base/vocabulary.js'
-import type { Row } from '../tenants/schemas.js'
 import type { ShownSetting } from './shownSettings.js'
 
 const chainIds = z.array(z.int())
@@ -13,11 +12,11 @@ export const reloaded = z.object({
   failed: z.array(z.object({ chainId: z.int(), reason: z.string() })),
   /** Settings that differ and count from the next start on. */
   needRestart: z.array(z.string()),
-  /** Processes that share a listener are replaced one after the other instead, after the answer. */
+  /** Processes that share a listener are replaced one after the other instead, after this answer. */
   replacesProcesses: z.boolean(),
 })
 
-export type Reloaded = Row<typeof reloaded>
+export type Reloaded = z.output<typeof reloaded>
 
 /** This process, as the operator of the instance sees it. */
 export type Instance = {

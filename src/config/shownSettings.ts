@@ -1,18 +1,21 @@
-import type { SettingSource } from '../base/vocabulary.js'
+import { z } from 'zod'
+import { settingSources } from '../base/vocabulary.js'
 import type { LoadedConfig } from './loadConfig.js'
 import { flagOf, isSecret, type OptionName, options, variableOf } from './options.js'
 
 /** One setting as operators may see it. */
-export type ShownSetting = {
-  readonly name: OptionName
-  readonly flag: string
-  readonly variable: string
-  readonly help: string
-  readonly source: SettingSource
-  readonly isSecret: boolean
-  /** JSON; amounts of wei are decimal text, of a URL there is the host. Null = not set, or a secret. */
-  readonly value: unknown
-}
+export const shownSetting = z.object({
+  name: z.string(),
+  flag: z.string(),
+  variable: z.string(),
+  help: z.string(),
+  source: z.enum(settingSources),
+  isSecret: z.boolean(),
+  /** Of a URL of a node or provider only the host. Null = not set, or a secret. */
+  value: z.unknown(),
+})
+
+export type ShownSetting = z.output<typeof shownSetting>
 
 /** Addresses that everybody knows; all other URLs are of nodes and providers, whose paths hold keys. */
 const publicAddresses: readonly OptionName[] = ['publicUrl', 'adminUrl']

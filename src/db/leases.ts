@@ -122,9 +122,9 @@ export async function findLease(
   return lease
 }
 
-/** All leases that were ever held, as those see them who take them for `duration`. */
-export function listLeases(db: Database, duration: number): Promise<readonly LeaseStanding[]> {
-  return standings(db, duration).orderBy('name').execute()
+/** All leases that were ever held, as those see them who take them for LEASE_TIME. */
+export function listLeases(db: Database): Promise<readonly LeaseStanding[]> {
+  return standings(db, LEASE_TIME).orderBy('name').execute()
 }
 
 function standings(db: Database, duration: number) {

@@ -20,7 +20,7 @@ import {
   type StoredFund,
 } from './ledger/funds.js'
 import { lockReserving } from './ledger/reservations.js'
-import { type AlertTerms, type Runway, runwayOf, SPENDING_DAYS } from './runway.js'
+import { type AlertTerms, type Runway, runwayOf } from './runway.js'
 import { creditCounter } from './tank/payer.js'
 
 /** The part of a fund that its app may change. */
@@ -159,7 +159,7 @@ export async function creditOf(
   const { id, app_id: appId } = stored
   const [balance, spending] = await Promise.all([
     creditBalance(database, stored),
-    recentSpending(database, { chainId, payer: { appId, fundId: id } }, SPENDING_DAYS),
+    recentSpending(database, { chainId, payer: { appId, fundId: id } }),
   ])
   return { ...balance, runway: runwayOf(balance.available, spending) }
 }

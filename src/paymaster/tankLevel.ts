@@ -8,7 +8,7 @@ import { createDeposits, depositOf } from './entryPointDeposit.js'
 import { recentSpending } from './ledger/funds.js'
 import { lockedAt } from './ledger/payers.js'
 import type { StoredTank } from './ledger/tanks.js'
-import { type Runway, runwayOf, SPENDING_DAYS } from './runway.js'
+import { type Runway, runwayOf } from './runway.js'
 
 /** The money of a tank and the time for which it lasts. */
 export type TankLevel = {
@@ -65,7 +65,7 @@ async function levelAt(
   const [deposit, [locked = 0n], spending] = await Promise.all([
     atHead,
     lockedAt(database, payer, [{ blockNumber, timestamp }]),
-    recentSpending(database, { chainId, payer: { appId, paymaster: address } }, SPENDING_DAYS),
+    recentSpending(database, { chainId, payer: { appId, paymaster: address } }),
   ])
   return { deposit, locked, runway: runwayOf(deposit - locked, spending) }
 }

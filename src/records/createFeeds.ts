@@ -1,22 +1,28 @@
 import { sql } from 'kysely'
 import type { Logger } from 'pino'
-import type { Hex } from 'viem'
+import { z } from 'zod'
 import { RateLimitError } from '../base/errors/limitErrors.js'
 import type { Database } from '../db/database.js'
-import type { OperationState } from '../mempool/pool/operations.js'
+import { hash, type Row } from '../tenants/schemas.js'
 
-/** The operations of an app that changed; a client replaces what it has of the same hash. */
-export type FeedMessage = {
-  /** Milliseconds since 1970, by which a client resumes. */
-  readonly id: number
-  readonly items: readonly Pick<OperationStanding, 'chainId' | 'hash' | 'state'>[]
+/** The state of an operation that changed; a client replaces what it has of the same hash. */
+const changedState = z.object({
+  chainId: z.int(),
+  userOpHash: hash,
+  state: z.enum(['pooled', 'bundled', 'included', 'dropped', 'replaced']),
+})
+
+/** The operations of an app that changed. */
+export const feedChanges = z.object({
+  items: z.array(changedState),
   /** More may have changed than `items` has: the client should read the list again. */
-  readonly more: boolean
-}
+  more: z.boolean(),
+})
 
 /** A listener of one app; `end` is called when nothing more will come. */
 type FeedListener = {
-  readonly send: (message: FeedMessage) => void
+  /** `at`: milliseconds since 1970, by which a client resumes. */
+  readonly send: (changes: Row<typeof feedChanges>, at: number) => void
   readonly end: () => void
 }
 
@@ -149,25 +155,16 @@ function publish(feed: Feed, standings: readonly OperationStanding[], now: numbe
     const more = items.length === MOST_WATCHED || isLost
     feed.listeners.set(listener, undefined)
     if (items.length === 0 && !more) continue
-    listener.send({
-      id: now,
-      items: items.map(({ chainId, hash, state }) => ({ chainId, hash, state })),
-      more,
-    })
+    listener.send({ items: items.map(({ updatedAt: _, ...item }) => item), more }, now)
   }
 }
 
-function nameOf({ chainId, hash }: OperationStanding): string {
-  return `${chainId}:${hash}`
+function nameOf({ chainId, userOpHash }: OperationStanding): string {
+  return `${chainId}:${userOpHash}`
 }
 
-type OperationStanding = {
-  readonly chainId: bigint
-  readonly hash: Hex
-  readonly state: OperationState
-  /** Milliseconds since 1970. */
-  readonly updatedAt: number
-}
+/** With the time of its change, in milliseconds since 1970. */
+type OperationStanding = Row<typeof changedState> & { readonly updatedAt: number }
 
 /** The states of the newest operations of an app, the newest first: one short walk of an index. */
 export async function newestStates(
@@ -175,7 +172,8 @@ export async function newestStates(
   appId: string,
   limit: number,
 ): Promise<readonly OperationStanding[]> {
-  const { rows } = await sql<OperationStanding>`select chain_id as "chainId", hash, state,
+  const { rows } =
+    await sql<OperationStanding>`select chain_id::float8 as "chainId", hash as "userOpHash", state,
       (extract(epoch from updated_at) * 1000)::float8 as "updatedAt"
     from operations where app_id = ${appId}
     order by received_at desc, hash desc limit ${limit}`.execute(db)

@@ -260,8 +260,8 @@ async function pruneCircuits(db: Database, before: Date, limit: number): Promise
 /** A table with its size on disk. */
 type TableSize = {
   readonly name: string
-  /** As the server estimates it; undefined where it has not analyzed the table and has no statistics. */
-  readonly rows: bigint | undefined
+  /** As the server estimates it; null where it has not analyzed the table and has no statistics. */
+  readonly rows: bigint | null
   /** Bytes of the rows, also of those that were moved out of line. */
   readonly bytes: bigint
   readonly indexBytes: bigint
@@ -269,13 +269,8 @@ type TableSize = {
 
 /** The tables of Purser, the largest first. Reads no rows. */
 export async function tableSizes(db: Database): Promise<readonly TableSize[]> {
-  const { rows } = await sql<{
-    name: string
-    rows: bigint | null
-    bytes: bigint
-    index_bytes: bigint
-  }>`
-    select c.relname as name, pg_table_size(c.oid) as bytes, pg_indexes_size(c.oid) as index_bytes,
+  const { rows } = await sql<TableSize>`
+    select c.relname as name, pg_table_size(c.oid) as bytes, pg_indexes_size(c.oid) as "indexBytes",
       case
         when c.reltuples >= 0 then c.reltuples::bigint
         when pg_relation_size(c.oid) = 0 then 0
@@ -283,10 +278,5 @@ export async function tableSizes(db: Database): Promise<readonly TableSize[]> {
       end as rows
     from pg_class c where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace
     order by pg_total_relation_size(c.oid) desc, c.relname`.execute(db)
-  return rows.map((row) => ({
-    name: row.name,
-    rows: row.rows ?? undefined,
-    bytes: row.bytes,
-    indexBytes: row.index_bytes,
-  }))
+  return rows
 }

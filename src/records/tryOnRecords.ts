@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Address, Hex } from 'viem'
+import { z } from 'zod'
 import { ConflictError, InvalidFieldError, NotFoundError } from '../base/errors/restErrors.js'
 import { unixNow } from '../base/unixNow.js'
 import { MOST_TRIED } from '../base/vocabulary.js'
@@ -18,6 +19,7 @@ import {
   type Unevaluated,
   unevaluatedOf,
 } from '../paymaster/policy/tryPolicy.js'
+import { id, type Row } from '../tenants/schemas.js'
 import { findRefusal, findRefusalOfDecision, type StoredRefusal } from './refusals.js'
 
 /** An operation as its sender wrote it. */
@@ -45,13 +47,13 @@ type TrialRequest = {
   readonly against: TrialSubject
 }
 
-/** The answer that was given when the operation was asked about; undefined = nobody asked for a sponsorship. */
-type AnswerThen = {
-  readonly decisionId: string | null
-  readonly sponsored: boolean
-  readonly code: string
-  readonly message: string
-}
+/** The answer that was given when the operation was asked about. */
+export const answerThen = z.object({
+  decisionId: id.nullable(),
+  sponsored: z.boolean(),
+  code: z.string(),
+  message: z.string(),
+})
 
 /** The draft's decision about one operation, next to the recorded one. */
 export type TriedRecord = {
@@ -62,7 +64,8 @@ export type TriedRecord = {
   /** Undefined = now. */
   readonly at: Date | undefined
   readonly trial: PolicyTrial
-  readonly before: AnswerThen | undefined
+  /** Undefined = nobody asked for a sponsorship. */
+  readonly before: Row<typeof answerThen> | undefined
 }
 
 type TrialResult = {
@@ -182,14 +185,14 @@ async function subjectOf(
 
 async function ofDecision(
   db: Database,
-  id: string,
+  decisionId: string,
   { accountId, appId }: Owner,
   readPasted: ReadPasted,
 ): Promise<OneSubject> {
-  const decision = await findDecisionEntry(db, id, accountId)
+  const decision = await findDecisionEntry(db, decisionId, accountId)
   if (decision === undefined || decision.app_id !== appId) throw new NotFoundError('Decision')
   const { sponsored, code, message, user_op_hash: hash, chain_id, sender, max_cost } = decision
-  const before = { decisionId: id, sponsored, code, message }
+  const before = { decisionId, sponsored, code, message }
   const sent = hash === null ? undefined : await readPastOperation(db, appId, chain_id, hash)
   if (sent !== undefined) {
     const { maxFeePerGas } = sent
@@ -218,7 +221,7 @@ function requestOf({ request, chain_id }: StoredRefusal, entryPoint: string | un
   return { chainId: Number(chain_id), entryPoint, operation }
 }
 
-function answerOf({ code, rule, message, data }: StoredRefusal): AnswerThen {
+function answerOf({ code, rule, message, data }: StoredRefusal): Row<typeof answerThen> {
   const details = data === null ? {} : (JSON.parse(data) as { code?: string; decisionId?: string })
   return {
     decisionId: details.decisionId ?? null,

@@ -18,7 +18,7 @@ import {
 } from './resource.js'
 import { route } from './route.js'
 import { done, end, id, listOf, name, type Row, time } from './schemas.js'
-import { usageOf } from './usage.js'
+import { keyUsage, usageOf } from './usage.js'
 
 const key = z.object({
   id,
@@ -172,8 +172,6 @@ const origin = z
     'must be an origin such as https://dapp.example',
   )
 
-const usage = z.object({ requests: z.int(), refused: z.int() })
-
 /** @param methodNames - the JSON-RPC methods to which a key may be limited */
 export function keyRoutesOf(methodNames: readonly string[]) {
   const settings = z
@@ -225,7 +223,7 @@ export function keyRoutesOf(methodNames: readonly string[]) {
       command: 'usage',
       summary: 'Requests per day of the last 30 days, newest first; refused: above a limit',
       role: 'viewer',
-      answer: listOf(usage.extend({ day: z.iso.date() })).extend({ today: usage }),
+      answer: keyUsage,
       async run({ context, app, params: { keyId } }) {
         const key = await findKey(context.database, app.id, keyId)
         return key && usageOf(context.database, keyId)

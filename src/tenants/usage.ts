@@ -1,17 +1,23 @@
 import { sql } from 'kysely'
 import type { Logger } from 'pino'
+import { z } from 'zod'
 import { createWriteBehind } from '../base/createWriteBehind.js'
 import type { Database } from '../db/database.js'
+import { listOf, type Row } from './schemas.js'
 
 /** Requests of a key; a batch of n calls counts n. */
-type Usage = {
-  readonly requests: number
+const usage = z.object({
+  requests: z.int(),
   /** Those of `requests` that a limit refused. */
-  readonly refused: number
-}
+  refused: z.int(),
+})
 
-/** Usage on a day, as `2026-01-31` in UTC. */
-type DailyUsage = Usage & { readonly day: string }
+type Usage = Row<typeof usage>
+
+/** The requests of a key: today's, and those of each of the last 30 days that had some, today first. */
+export const keyUsage = listOf(usage.extend({ day: z.iso.date() })).extend({ today: usage })
+
+type KeyUsage = Row<typeof keyUsage>
 
 /** Adds to today's usage of keys. Keys that are gone are left out. */
 async function addUsage(db: Database, usage: ReadonlyMap<string, Usage>): Promise<void> {
@@ -33,8 +39,8 @@ async function addUsage(db: Database, usage: ReadonlyMap<string, Usage>): Promis
 }
 
 /** The usage of a key in the last `days` days, today first; days without requests are left out. */
-async function listUsage(db: Database, keyId: string, days: number): Promise<DailyUsage[]> {
-  const { rows } = await sql<DailyUsage>`
+async function listUsage(db: Database, keyId: string, days: number): Promise<KeyUsage['items']> {
+  const { rows } = await sql<KeyUsage['items'][number]>`
     select to_char(day, 'YYYY-MM-DD') as day, requests::float8, refused::float8 from key_usage
     where key_id = ${keyId} and day > (clock_timestamp() at time zone 'utc')::date - ${days}::integer
     order by day desc`.execute(db)
@@ -91,9 +97,7 @@ export function createUsageCounter(database: Database, logger: Logger) {
 /** Days that a report has, today included. */
 const DAYS = 30
 
-/** The requests of a key: today's, and those of each of the last 30 days that had some, today first. */
-type KeyUsage = { readonly today: Usage; readonly items: readonly DailyUsage[] }
-
+/** Those of the days that a report has. */
 export async function usageOf(database: Database, keyId: string): Promise<KeyUsage> {
   const items = await listUsage(database, keyId, DAYS)
   const day = new Date().toISOString().slice(0, 10)

@@ -129,7 +129,7 @@ export const debugBundler = [
     name: 'debug_bundler_setReputation',
     summary: 'Sets the counts of entities.',
     params: {
-      entities: listOf(objectOf({ address, opsSeen: integer(0), opsIncluded: integer(0) })),
+      entities: listOf(objectOf({ address, opsSeen: integer, opsIncluded: integer })),
       entryPoint,
     },
     run: (debug, { entryPoint, entities }) => debug.setReputation(entryPoint, entities),

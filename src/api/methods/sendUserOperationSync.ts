@@ -18,18 +18,17 @@ const DEFAULT_TIMEOUT = 20_000
 const MOST_TIMEOUT = 60_000
 
 const until = optional(oneOf('accepted', 'preconfirmed', 'included', 'final'))
-const milliseconds = integer(0)
-const terms = objectOf({ timeout: optional(milliseconds), until })
+const terms = objectOf({ timeout: optional(integer), until })
 
 type Terms = ReturnType<typeof terms.decode>
 
 /** Milliseconds, as EIP-7966 has them, or an object with them, as clients of Gelato send it. */
 const timeout: Input<Terms> = {
-  json: z.union([milliseconds.json, terms.json]),
+  json: z.union([integer.json, terms.json]),
   decode: (value, field, chain) =>
     typeof value === 'object'
       ? terms.decode(value, field, chain)
-      : { timeout: milliseconds.decode(value, field, chain), until: undefined },
+      : { timeout: integer.decode(value, field, chain), until: undefined },
 }
 
 export const sendUserOperationSync = method({

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { ConfigError } from '../../base/errors/configError.js'
-import { giveUpLease, LEASE_TIME, listLeases } from '../../db/leases.js'
+import { giveUpLease, listLeases } from '../../db/leases.js'
 import { audited } from '../../tenants/audit.js'
 import { commandActor } from '../commandActor.js'
 import { onStore } from '../onStore.js'
@@ -12,14 +12,12 @@ export function defineLeaseCommand(lease: Command): void {
     lease.command('list').description('list the leases with holder and expiry'),
     async ({ store }) => {
       printTable(
-        (await listLeases(store.database, LEASE_TIME)).map(
-          ({ name, holder, token, remaining }) => ({
-            name,
-            holder,
-            token,
-            seconds: remaining > 0 ? Math.ceil(remaining / 1_000) : 'free',
-          }),
-        ),
+        (await listLeases(store.database)).map(({ name, holder, token, remaining }) => ({
+          name,
+          holder,
+          token,
+          seconds: remaining > 0 ? Math.ceil(remaining / 1_000) : 'free',
+        })),
       )
     },
   )
@@ -31,7 +29,7 @@ export function defineLeaseCommand(lease: Command): void {
       ),
     async ({ store, id }) => {
       const held = await audited(store.database, commandActor(), async ({ trx, record }) => {
-        const lease = (await listLeases(trx, LEASE_TIME)).find(({ name }) => name === id)
+        const lease = (await listLeases(trx)).find(({ name }) => name === id)
         if (lease === undefined || !(await giveUpLease(trx, lease)))
           throw new ConfigError(`There is no lease ${id}; see \`purser lease list\`.`)
         const before = { holder: lease.holder, token: lease.token.toString() }

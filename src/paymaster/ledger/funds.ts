@@ -4,6 +4,7 @@ import type { Database, Transaction } from '../../db/database.js'
 import type { Schema } from '../../db/schema.generated.js'
 import { liveApps } from '../../tenants/apps.js'
 import { findRow } from '../../tenants/resource.js'
+import { SPENDING_DAYS } from '../runway.js'
 
 /** How an app pays on a chain. */
 export type FundMode = Schema['funds']['mode']
@@ -97,17 +98,16 @@ export async function readCreditUse(db: Database, fundId: string): Promise<Credi
   return { used: BigInt(row.used), settled: BigInt(row.settled) }
 }
 
-/** wei that sponsorships cost one payer in the last `days`, and the days since the first. */
+/** wei that sponsorships cost one payer in the last SPENDING_DAYS, and the days since the first. */
 export async function recentSpending(
   db: Database,
   { chainId, payer }: SpendingQuery,
-  days: number,
 ): Promise<{ readonly spent: bigint; readonly days: number }> {
   const { rows } = await sql<{ spent: bigint; days: number }>`
     select coalesce(sum(actual_cost), 0)::numeric(78, 0) as spent,
       coalesce(extract(epoch from now() - min(created_at)) / 86400, 0)::double precision as days
     from reservations r
-    where chain_id = ${chainId} and created_at > now() - make_interval(days => ${days})
+    where chain_id = ${chainId} and created_at > now() - make_interval(days => ${SPENDING_DAYS})
       and state in ('included', 'settled') and ${isPaidBy(payer)}`.execute(db)
   return rows[0] ?? { spent: 0n, days: 0 }
 }

@@ -22,7 +22,7 @@ import {
 } from '../../../tenants/schemas.js'
 import type { AdminContext } from '../../adminContext.js'
 import { route } from '../../adminContext.js'
-import type { ChainServices } from '../../services.js'
+import { type ChainServices, executorReadiness } from '../../services.js'
 
 const fees = z.object({ maxFeePerGas: wei, maxPriorityFeePerGas: wei })
 
@@ -182,15 +182,7 @@ export const chainRoutes = [
     summary:
       'Executors and treasury with balance and state; empty where this process never bundles',
     who: 'operator',
-    answer: listOf(
-      z.object({
-        role: z.enum(['executor', 'treasury']),
-        address,
-        state: z.enum(['ready', 'busy', 'paused']),
-        balance: wei,
-        inFlight: z.int(),
-      }),
-    ),
+    answer: listOf(executorReadiness),
     async run({ context, params: { chainId: id } }) {
       servedChain(context, id)
       const { chains } = await context.readiness({ chainId: undefined, role: 'api' })

@@ -2,8 +2,9 @@ import { z } from 'zod'
 import { ConfigError } from '../../../base/errors/configError.js'
 import { ConflictError } from '../../../base/errors/restErrors.js'
 import { schemaVersion, version } from '../../../base/version.js'
-import { logLevels, settingSources } from '../../../base/vocabulary.js'
+import { logLevels } from '../../../base/vocabulary.js'
 import { type Instance, reloaded } from '../../../config/instance.js'
+import { shownSetting } from '../../../config/shownSettings.js'
 import { camelCased } from '../../../db/camelCased.js'
 import { tableSizes } from '../../../records/startRetention.js'
 import { auditFilter, listAudit, type StoredAudit } from '../../../tenants/audit.js'
@@ -12,17 +13,6 @@ import { auditEntry, listOf, pageOf, pageByNumber, time } from '../../../tenants
 import { route } from '../../adminContext.js'
 
 const level = z.enum(logLevels)
-
-const setting = z.object({
-  name: z.string(),
-  flag: z.string(),
-  variable: z.string(),
-  help: z.string(),
-  source: z.enum(settingSources),
-  isSecret: z.boolean(),
-  /** Of a URL of a node or provider only the host. Null = not set, or a secret. */
-  value: z.unknown(),
-})
 
 const table = z.object({
   name: z.string(),
@@ -49,7 +39,7 @@ export const settingRoutes = [
       process: z.int().nullable(),
       file: z.string().nullable(),
       logLevel: z.object({ now: level, configured: level }),
-      items: z.array(setting),
+      items: z.array(shownSetting),
     }),
     async run({ context: { instance } }) {
       const { startedAt, process, file, settings: items } = instance
@@ -113,10 +103,7 @@ export const storageRoutes = [
     summary: 'The size of each table of the database, the largest first',
     who: 'operator',
     answer: listOf(table),
-    async run({ context }) {
-      const sizes = await tableSizes(context.database)
-      return sizes.map(({ rows = null, ...size }) => ({ ...size, rows }))
-    },
+    run: ({ context }) => tableSizes(context.database),
   }),
 ]
 

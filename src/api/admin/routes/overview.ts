@@ -1,22 +1,26 @@
 import { z } from 'zod'
 import { InvalidFieldError } from '../../../base/errors/restErrors.js'
 import { listNeeds, need } from '../../../records/attention.js'
-import type { FeedMessage } from '../../../records/createFeeds.js'
+import { feedChanges } from '../../../records/createFeeds.js'
 import { hit, search } from '../../../records/search.js'
 import { MOST_SPEND_LINES, readSpend, spendOfDay } from '../../../records/spend.js'
-import { chainId, date, hash, id, listOf, time, wei } from '../../../tenants/schemas.js'
+import { chainId, date, id, listOf, time, wei } from '../../../tenants/schemas.js'
 import { route } from '../../adminContext.js'
 import { eventStream } from '../eventStream.js'
 
 const count = z.string()
 
-const DAY = 86_400_000
-
-const LONGEST = 31 * DAY
-
 const MOST_BUCKETS = 180
 
 const HOUR = 3_600_000
+
+/** The milliseconds of a span. Throws InvalidFieldError where it ends before it begins, or has more than `days`. */
+export function requireSpan(from: Date, until: Date, days: number): number {
+  const span = until.getTime() - from.getTime()
+  if (span <= 0 || span > days * 24 * HOUR)
+    throw new InvalidFieldError('from', `must be before \`until\`, at most ${days} days`)
+  return span
+}
 
 /** What happened within a time, for people who ask what is going on. */
 export const overviewRoutes = [
@@ -68,9 +72,7 @@ export const overviewRoutes = [
     }),
     async run({ context, caller, query }) {
       const { until = new Date(), from = new Date(until.getTime() - HOUR) } = query
-      const span = until.getTime() - from.getTime()
-      if (span <= 0 || span > LONGEST)
-        throw new InvalidFieldError('from', 'must be before `until`, at most 31 days')
+      const span = requireSpan(from, until, 31)
       const { step = Math.max(1, Math.ceil(span / 1_000 / 60)) } = query
       if (span / 1_000 / step > MOST_BUCKETS)
         throw new InvalidFieldError('step', `must make at most ${MOST_BUCKETS} steps`)
@@ -121,8 +123,6 @@ export const attentionRoutes = [
   }),
 ]
 
-const LONGEST_SPEND = 366 * DAY
-
 /** Money for those who book it. */
 export const spendRoutes = [
   route('GET /spend', {
@@ -135,9 +135,7 @@ export const spendRoutes = [
       keptSince: time,
     }),
     async run({ context, caller, query: { from, until } }) {
-      const span = until.getTime() - from.getTime()
-      if (span <= 0 || span > LONGEST_SPEND)
-        throw new InvalidFieldError('from', 'must be before `until`, at most 366 days')
+      requireSpan(from, until, 366)
       const { accountId } = caller
       const items = await readSpend(context.database, { accountId, from, until })
       if (items.length > MOST_SPEND_LINES)
@@ -167,16 +165,7 @@ export const streamRoutes = [
     role: 'viewer',
     format: 'events',
     /** The data of the event `changes`. */
-    answer: z.object({
-      items: z.array(
-        z.object({
-          chainId: z.int(),
-          userOpHash: hash,
-          state: z.enum(['pooled', 'bundled', 'included', 'dropped', 'replaced']),
-        }),
-      ),
-      more: z.boolean(),
-    }),
+    answer: feedChanges,
     async run({ context, accountId, app, connection: { lastEventId, isStillLetIn, cut } }) {
       const since = /^\d{1,15}$/.test(lastEventId ?? '') ? Number(lastEventId) : undefined
       const query = { accountId, appId: app.id, since }
@@ -184,20 +173,12 @@ export const streamRoutes = [
         isStillLetIn,
         cut,
         begin: ({ send, end }) =>
-          context.feeds.watch(query, { send: (message) => send(eventOf(message)), end }),
+          context.feeds.watch(query, {
+            send: (changes, at) =>
+              send(`event: changes\nid: ${at}\ndata: ${JSON.stringify(changes)}\n\n`),
+            end,
+          }),
       })
     },
   }),
 ]
-
-function eventOf({ id, items, more }: FeedMessage): string {
-  const data = {
-    items: items.map(({ chainId, hash: userOpHash, state }) => ({
-      chainId: Number(chainId),
-      userOpHash,
-      state,
-    })),
-    more,
-  }
-  return `event: changes\nid: ${id}\ndata: ${JSON.stringify(data)}\n\n`
-}

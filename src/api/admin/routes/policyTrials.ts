@@ -9,6 +9,7 @@ import { termsMistakes, termsSchema } from '../../../paymaster/policy/policySche
 import { termsWarnings } from '../../../paymaster/policy/termsWarnings.js'
 import type { TriedOperation } from '../../../paymaster/policy/tryPolicy.js'
 import {
+  answerThen,
   type PastedOperation,
   type TriedRecord,
   tryOnRecords,
@@ -54,14 +55,7 @@ const item = z.object({
   code: z.string().nullable(),
   message: z.string().nullable(),
   /** What was said then; null where nobody asked for a sponsorship. */
-  before: z
-    .object({
-      decisionId: id.nullable(),
-      sponsored: z.boolean(),
-      code: z.string(),
-      message: z.string(),
-    })
-    .nullable(),
+  before: answerThen.nullable(),
 })
 
 /** Of a member of the terms; an empty path = of all of them. */

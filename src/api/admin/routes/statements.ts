@@ -14,14 +14,11 @@ import { insertRow, showRow } from '../../../tenants/resource.js'
 import { date, pageOf, pageById } from '../../../tenants/schemas.js'
 import type { AdminContext } from '../../adminContext.js'
 import { route } from '../../adminContext.js'
-
-const LONGEST_MS = 366 * 86_400_000
+import { requireSpan } from './overview.js'
 
 /** Throws InvalidFieldError where the range is none, or began before the records that are kept. */
 function requireKept({ keptSince }: AdminContext, from: Date, until: Date): void {
-  const span = until.getTime() - from.getTime()
-  if (span <= 0 || span > LONGEST_MS)
-    throw new InvalidFieldError('from', 'must be before `until`, at most 366 days')
+  requireSpan(from, until, 366)
   const kept = keptSince()
   if (from < kept)
     throw new InvalidFieldError(

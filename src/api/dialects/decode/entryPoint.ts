@@ -21,9 +21,9 @@ export const entryPoint: Input<EntryPoint> = { json: address.json, decode: decod
 
 /** The id of the chain of the URL: a request for another chain came to the wrong URL. */
 export const chainId: Input<number> = {
-  json: integer(0).json,
+  json: integer.json,
   decode: (value, field, chain) => {
-    const named = integer(0).decode(value, field, chain)
+    const named = integer.decode(value, field, chain)
     if (named === chain.chainId) return named
     throw new InvalidParamsError(
       field,

@@ -262,12 +262,10 @@ export function decodeInteger(
   return Number(quantity)
 }
 
-/** The same as a number, in the form of a quantity. */
-export function integer(min: number, max = Number.MAX_SAFE_INTEGER): Input<number> {
-  return {
-    json: quantity.json,
-    decode: (value, field) => decodeInteger(value, field, { min, max }),
-  }
+/** A safe whole number, in the form of a quantity. */
+export const integer: Input<number> = {
+  json: quantity.json,
+  decode: (value, field) => decodeInteger(value, field, { min: 0, max: Number.MAX_SAFE_INTEGER }),
 }
 
 export function isMissing(value: unknown): value is undefined | null | '0x' {
