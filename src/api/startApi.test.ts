@@ -118,6 +118,13 @@ describe('answers that nobody reads', () => {
     expect(await readFrom(slow, 8 * MIB)).toBeGreaterThan(8 * MIB)
   })
 
+  test('end the connection that has most of them, not that of a client which reads', async () => {
+    await serveLarge({ answerTimeout: LONG, unreadBytes: 20 * MIB })
+    const idle = await askFor(2)
+    expect((await call('v3', read.method, read.params)).body.result).toHaveLength(8 * MIB)
+    expect(await readFrom(idle, 16 * MIB)).toBeLessThan(16 * MIB)
+  })
+
   test('are no matter of a client that reads them in time', async () => {
     await serveLarge({ answerTimeout: LONG, unreadBytes: 10 * MIB })
     for (let n = 0; n < 4; n++)
