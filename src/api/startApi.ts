@@ -117,7 +117,7 @@ function boundPipelines(server: Server): void {
 }
 
 /**
- * Closes the connection of a client that has not read an answer within `answerTimeout` of its end. Where the unread ones are too
+ * Closes the connection of a client that reads nothing of a complete answer for `answerTimeout`. Where the unread ones are too
  * large together, the connection with most of them is closed: Node keeps them in memory. Streams count from their end.
  */
 function boundUnreadAnswers(server: Server, { answerTimeout, unreadBytes }: ApiLimits): void {
@@ -155,8 +155,9 @@ function boundUnreadAnswers(server: Server, { answerTimeout, unreadBytes }: ApiL
     }
     outgoing.once('prefinish', () => {
       if (socket.writableLength === 0) return
-      const timer = setTimeout(() => socket.destroy(), answerTimeout)
-      outgoing.once('close', () => clearTimeout(timer))
+      // Node takes bytes that the client has read for activity. What is idle behind the answer has Node's own timeout.
+      socket.setTimeout(answerTimeout)
+      outgoing.prependOnceListener('finish', () => socket.setTimeout(0))
     })
   })
 }
