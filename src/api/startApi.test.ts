@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
 import { Agent, get } from 'node:http'
 import { connect, type Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { rpcPath, useApi } from '../../test/support/http/useApi.js'
 import { type ApiLimits, defaultLimits } from './routeContext.js'
@@ -82,13 +83,14 @@ describe('answers that nobody reads', () => {
     return socket
   }
 
-  /** Reads until the connection is closed, or `bytes` have come. */
-  async function readFrom(socket: Socket, bytes: number): Promise<number> {
+  /** Reads until the connection is closed, or `bytes` have come; rests for `pause` milliseconds after each piece. */
+  async function readFrom(socket: Socket, bytes: number, pause = 0): Promise<number> {
     let received = 0
     try {
       for await (const piece of socket) {
         received += piece.length
         if (received > bytes) break
+        if (pause > 0) await delay(pause)
       }
     } catch {}
     return received
@@ -116,6 +118,21 @@ describe('answers that nobody reads', () => {
     expect(await readFrom(await askFor(1, 1, 1), 24 * MIB)).toBeLessThan(24 * MIB)
     expect((await call('v3', read.method, read.params)).body.result).toHaveLength(8 * MIB)
     expect(await readFrom(slow, 8 * MIB)).toBeGreaterThan(8 * MIB)
+  })
+
+  test('end the connection that has most of them, not that of a client which reads', async () => {
+    await serveLarge({ answerTimeout: LONG, unreadBytes: 20 * MIB })
+    const idle = await askFor(2)
+    expect((await call('v3', read.method, read.params)).body.result).toHaveLength(8 * MIB)
+    expect(await readFrom(idle, 16 * MIB)).toBeLessThan(16 * MIB)
+  })
+
+  test('are no matter of a client that reads on, however long it takes', async () => {
+    await serveLarge({ answerTimeout: 1_000, unreadBytes: 64 * MIB })
+    const slow = await askFor(3)
+    const begin = performance.now()
+    expect(await readFrom(slow, 24 * MIB, 8)).toBeGreaterThan(24 * MIB)
+    expect(performance.now() - begin).toBeGreaterThan(2_000)
   })
 
   test('are no matter of a client that reads them in time', async () => {

@@ -117,20 +117,29 @@ function boundPipelines(server: Server): void {
 }
 
 /**
- * Closes the connection of a client that has not read an answer within `answerTimeout` of its end, or whose answer makes
- * the unread ones too large together: Node keeps them in memory. Streams count from their end.
+ * Closes the connection of a client that reads nothing of a complete answer for `answerTimeout`. Where the unread ones are too
+ * large together, the connection with most of them is closed: Node keeps them in memory. Streams count from their end.
  */
 function boundUnreadAnswers(server: Server, { answerTimeout, unreadBytes }: ApiLimits): void {
-  const unreadOf = new WeakMap<Socket, number>()
+  /** Bytes by connection, of those that have any. */
+  const unreadOf = new Map<Socket, number>()
   let unread = 0
   const count = (socket: Socket, bytes: number): void => {
     if (socket.destroyed) return
-    unreadOf.set(socket, (unreadOf.get(socket) ?? 0) + bytes)
-    unread += bytes
-    if (unread > unreadBytes) socket.destroy()
+    set(socket, (unreadOf.get(socket) ?? 0) + bytes)
+    while (unread > unreadBytes) {
+      const [largest] = [...unreadOf].reduce((one, other) => (other[1] > one[1] ? other : one))
+      set(largest, 0)
+      largest.destroy()
+    }
+  }
+  const set = (socket: Socket, bytes: number): void => {
+    unread += bytes - (unreadOf.get(socket) ?? 0)
+    if (bytes > 0) unreadOf.set(socket, bytes)
+    else unreadOf.delete(socket)
   }
   server.on('connection', (socket) => {
-    socket.once('close', () => (unread -= unreadOf.get(socket) ?? 0))
+    socket.once('close', () => set(socket, 0))
   })
   server.on('request', ({ socket }, outgoing) => {
     // 'prefinish' of a pipelined answer comes with its turn; its bytes are in memory from `end` on.
@@ -146,8 +155,9 @@ function boundUnreadAnswers(server: Server, { answerTimeout, unreadBytes }: ApiL
     }
     outgoing.once('prefinish', () => {
       if (socket.writableLength === 0) return
-      const timer = setTimeout(() => socket.destroy(), answerTimeout)
-      outgoing.once('close', () => clearTimeout(timer))
+      // Node takes bytes that the client has read for activity. What is idle behind the answer has Node's own timeout.
+      socket.setTimeout(answerTimeout)
+      outgoing.prependOnceListener('finish', () => socket.setTimeout(0))
     })
   })
 }

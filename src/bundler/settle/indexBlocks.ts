@@ -6,6 +6,7 @@ import type { NodeClient } from '../../chain/nodeClient.js'
 import { NodeUnavailableError } from '../../chain/nodeErrors.js'
 import { canonicalBlocks, getTransactionReceipts } from '../../chain/nodeReads.js'
 import type { TransactionReceipt } from '../../chain/transactionReceipt.js'
+import { zeroHash } from '../../erc4337/encoding/constants.js'
 import type { Log } from '../../erc4337/entryPoint.js'
 import { banForFailures } from '../assemble/failures.js'
 import type { BundlingContext } from '../bundlingContext.js'
@@ -92,12 +93,17 @@ async function beginIndex(
   const numbers = anchor > 0n ? [0n, anchor] : [0n]
   const older = await canonicalBlocks(node, numbers)
   // An index that began at a head which a node made up would wait for the chain to reach it.
-  if (anchor > 0n && !older.has(anchor))
+  if (anchor > 0n && !older.has(anchor) && !(await hasParent(node, head)))
     throw new NodeUnavailableError(`it has block ${head.number} and not block ${anchor}`)
   await database.transaction().execute(async (trx) => {
     for (const block of [...older.values(), head]) await putBlock(trx, chainId, block, 0n)
   })
   faultPoint('index:began')
+}
+
+/** Whether the node has the parent of `head`: a chain may have its first block, or a node its oldest, at any number. */
+async function hasParent(node: NodeClient, { number, parentHash }: Head): Promise<boolean> {
+  return parentHash === zeroHash || !(await isGone(node, { number: number - 1n, hash: parentHash }))
 }
 
 /** Blocks to settle, of the chain at `head`. */
