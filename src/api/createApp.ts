@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import type { HttpBindings } from '@hono/node-server'
 import { type Context, Hono, type MiddlewareHandler, type Next } from 'hono'
 import { cors } from 'hono/cors'
-import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { Logger } from 'pino'
 import { HttpMethodNotAllowedError, RouteNotFoundError } from '../base/errors/restErrors.js'
 import type { MetricsPage } from '../telemetry/createMetrics.js'
@@ -20,6 +19,7 @@ import { countRequest, restError } from './restError.js'
 import type { ApiLimits, RouteContext } from './routeContext.js'
 import { answerRpc, idOfStranger } from './rpc/answerRpc.js'
 import { errorBody } from './rpc/envelope.js'
+import { json, rpcResponse } from './rpc/rpcResponse.js'
 import type { Services } from './services.js'
 
 export type Env = { Bindings: HttpBindings; Variables: { caller: Caller } }
@@ -51,8 +51,6 @@ export type AppOptions = {
   readonly mounts: readonly Mount[]
 }
 
-const json = { 'content-type': 'application/json' }
-
 /** Routes to answers. A trailing slash and unknown query parameters do no harm. */
 export function createApp({ services, underCaller, mounts, ...options }: AppOptions): Hono<Env> {
   const { limits } = options
@@ -83,7 +81,7 @@ export function createApp({ services, underCaller, mounts, ...options }: AppOpti
       const isRest = [REST_PATH, '/admin/'].some((path) => c.req.path.startsWith(path))
       if (services === undefined || c.req.method !== 'POST' || isRest) throw error
       const readable = { readBody: (limit: number) => readBody(c.env.incoming, limit) }
-      return c.json(errorBody(await idOfStranger(readable, limits), error), 404)
+      return c.body(errorBody(await idOfStranger(readable, limits), error), 404, json)
     } catch (thrown) {
       return restError(c, thrown, shared)
     }
@@ -109,10 +107,7 @@ function mountInterface(app: Hono<Env>, services: Services, shared: RouteContext
   }
   const answerCall = async (c: Context<Env>, key: string) => {
     const readBody = (limit?: number) => bytesOf(c, limit)
-    const answer = await answerRpc({ ...requestOf(c, key), readBody }, services, shared)
-    if (answer.retryAfter !== undefined) c.header('retry-after', String(answer.retryAfter))
-    if (answer.body === undefined) return c.body(null, 204)
-    return c.body(answer.body, answer.status as ContentfulStatusCode, json)
+    return rpcResponse(c, await answerRpc({ ...requestOf(c, key), readBody }, services, shared))
   }
   // What asks for no key and does no work is bounded by the address alone.
   const enter: MiddlewareHandler<Env> = (c, next) => {
@@ -138,7 +133,7 @@ function mountInterface(app: Hono<Env>, services: Services, shared: RouteContext
   app.post(KEYLESS_PATH, (c) => answerCall(c, keyOfHeaders(c)))
   for (const path of [RPC_PATH, KEYLESS_PATH])
     app.all(path, enter, (c) =>
-      c.json(errorBody(null, new HttpMethodNotAllowedError(['POST'])), 405),
+      c.body(errorBody(null, new HttpMethodNotAllowedError(['POST'])), 405, json),
     )
 
   app.all(WEBHOOK_PATH, async (c) => {

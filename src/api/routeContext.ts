@@ -18,7 +18,7 @@ export type ApiLimits = {
   /** Milliseconds to receive the headers, and to receive the whole request. */
   readonly headersTimeout: number
   readonly requestTimeout: number
-  /** Milliseconds in which a client must read on in a complete answer, and the bytes of such answers that all have yet to read. */
+  /** Milliseconds after which a client that reads nothing of a complete answer is cut, and bytes of unread answers in all. */
   readonly answerTimeout: number
   readonly unreadBytes: number
   /** Milliseconds that running requests are given when the server closes. */

@@ -127,7 +127,7 @@ describe('answers that nobody reads', () => {
     expect(await readFrom(idle, 16 * MIB)).toBeLessThan(16 * MIB)
   })
 
-  test('are no matter of a client that reads on, however long it takes', async () => {
+  test('do not close a connection that keeps reading, however slowly', async () => {
     await serveLarge({ answerTimeout: 1_000, unreadBytes: 64 * MIB })
     const slow = await askFor(3)
     const begin = performance.now()

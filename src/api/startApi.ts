@@ -117,8 +117,8 @@ function boundPipelines(server: Server): void {
 }
 
 /**
- * Closes the connection of a client that reads nothing of a complete answer for `answerTimeout`. Where the unread ones are too
- * large together, the connection with most of them is closed: Node keeps them in memory. Streams count from their end.
+ * Node keeps complete answers in memory until they are read. Closes a connection that reads nothing of one for `answerTimeout`;
+ * above `unreadBytes` in all, the connection with most. Streams count from their end.
  */
 function boundUnreadAnswers(server: Server, { answerTimeout, unreadBytes }: ApiLimits): void {
   /** Bytes by connection, of those that have any. */
@@ -155,7 +155,7 @@ function boundUnreadAnswers(server: Server, { answerTimeout, unreadBytes }: ApiL
     }
     outgoing.once('prefinish', () => {
       if (socket.writableLength === 0) return
-      // Node takes bytes that the client has read for activity. What is idle behind the answer has Node's own timeout.
+      // Each byte that the client reads restarts this timeout. After the answer, Node's timeout for idle connections applies.
       socket.setTimeout(answerTimeout)
       outgoing.prependOnceListener('finish', () => socket.setTimeout(0))
     })

@@ -3,14 +3,11 @@ import type { Logger } from 'pino'
 import { z } from 'zod'
 import { RateLimitError } from '../base/errors/limitErrors.js'
 import type { Database } from '../db/database.js'
-import { hash, type Row } from '../tenants/schemas.js'
+import type { Row } from '../tenants/schemas.js'
+import { listedOperation } from './operations.js'
 
 /** The state of an operation that changed; a client replaces what it has of the same hash. */
-const changedState = z.object({
-  chainId: z.int(),
-  userOpHash: hash,
-  state: z.enum(['pooled', 'bundled', 'included', 'dropped', 'replaced']),
-})
+const changedState = listedOperation.pick({ chainId: true, userOpHash: true, state: true })
 
 /** The operations of an app that changed. */
 export const feedChanges = z.object({

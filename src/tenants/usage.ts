@@ -38,15 +38,6 @@ async function addUsage(db: Database, usage: ReadonlyMap<string, Usage>): Promis
   )
 }
 
-/** The usage of a key in the last `days` days, today first; days without requests are left out. */
-async function listUsage(db: Database, keyId: string, days: number): Promise<KeyUsage['items']> {
-  const { rows } = await sql<KeyUsage['items'][number]>`
-    select to_char(day, 'YYYY-MM-DD') as day, requests::float8, refused::float8 from key_usage
-    where key_id = ${keyId} and day > (clock_timestamp() at time zone 'utc')::date - ${days}::integer
-    order by day desc`.execute(db)
-  return rows
-}
-
 /** Deletes the usage of days before `before`. */
 export async function pruneUsage(db: Database, before: Date): Promise<number> {
   const { numAffectedRows = 0n } = await sql`delete from key_usage
@@ -97,9 +88,11 @@ export function createUsageCounter(database: Database, logger: Logger) {
 /** Days that a report has, today included. */
 const DAYS = 30
 
-/** Those of the days that a report has. */
 export async function usageOf(database: Database, keyId: string): Promise<KeyUsage> {
-  const items = await listUsage(database, keyId, DAYS)
+  const { rows: items } = await sql<KeyUsage['items'][number]>`
+    select to_char(day, 'YYYY-MM-DD') as day, requests::float8, refused::float8 from key_usage
+    where key_id = ${keyId} and day > (clock_timestamp() at time zone 'utc')::date - ${DAYS}::integer
+    order by day desc`.execute(database)
   const day = new Date().toISOString().slice(0, 10)
   const today = items.find((each) => each.day === day)
   return { today: { requests: today?.requests ?? 0, refused: today?.refused ?? 0 }, items }

@@ -51,7 +51,7 @@ function isCode(text: string): boolean {
 }
 
 /** A line below the field: where it leads, and what is found there. */
-interface Suggestion {
+type Suggestion = {
   readonly href: string
   readonly kind: string
   readonly name: string

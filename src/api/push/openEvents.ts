@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
-import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { Hex } from 'viem'
 import { eventStream } from '../admin/eventStream.js'
 import { selectDialect } from '../dialects/dialect.js'
 import type { SocketSubscriptions } from '../methods/method.js'
 import type { RouteContext } from '../routeContext.js'
 import { answerRpc, type RpcRequest } from '../rpc/answerRpc.js'
+import { rpcResponse } from '../rpc/rpcResponse.js'
 import type { Services } from '../services.js'
 import { encodeNews } from './encodeNews.js'
 
@@ -69,11 +69,7 @@ export async function openEvents(
       services,
       shared,
     )
-    if (begun !== undefined) return begun
-    if (answer.retryAfter !== undefined) c.header('retry-after', String(answer.retryAfter))
-    return c.body(answer.body ?? '', answer.status as ContentfulStatusCode, {
-      'content-type': 'application/json',
-    })
+    return begun ?? rpcResponse(c, answer)
   }
 
   const stream = eventStream({

@@ -92,7 +92,7 @@ export async function answerRpc(
     if (readable !== undefined) recordCalls(readable, error, request, services, limits.batchLength)
     const isOfRequest = requestErrors.some((kind) => error instanceof kind)
     const status = isOfRequest ? error.status : dialect.status(error)
-    return { status, body: JSON.stringify(errorBody(id, error)), retryAfter: error.retryAfter }
+    return { status, body: errorBody(id, error), retryAfter: error.retryAfter }
   }
 }
 

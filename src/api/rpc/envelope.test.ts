@@ -69,7 +69,7 @@ test('no hash or address in a message reads as a code of the EntryPoint that it 
     `0x12${'0'.repeat(50)}Aa25${'0'.repeat(5)}abc`,
   ]
   const messageOf = (message: string) =>
-    errorBody(1, new InvalidRequestError(message)).error.message
+    JSON.parse(errorBody(1, new InvalidRequestError(message))).error.message
   expect(messageOf(`AA24 signature error: ${hash}`)).toContain(`AA24 signature error: ${hash}`)
   expect(messageOf(`AA24 signature error: ${misleading} on`)).toContain(
     'AA24 signature error: 0x120…abc on',

@@ -60,20 +60,10 @@ function withoutChanceCodes(message: string): string {
   )
 }
 
-/** A JSON-RPC error response. `error.data` holds the error's own data and the rule that decided. */
-export function errorBody(id: RequestId, error: PurserError) {
+/** A JSON-RPC error response, as JSON. `error.data` holds the error's own data and the rule that decided, or a hash alone. */
+export function errorBody(id: RequestId, error: PurserError): string {
   const { code, rule, data, hash } = error
   const message = withoutChanceCodes(error.message)
-  if (hash !== undefined) return { jsonrpc: '2.0', id, error: { code, message, data: hash } }
-  return {
-    jsonrpc: '2.0',
-    id,
-    error: {
-      code,
-      message,
-      ...((data !== undefined || rule !== undefined) && {
-        data: { ...data, ...(rule !== undefined && { rule }) },
-      }),
-    },
-  }
+  const details = rule === undefined ? data : { ...data, rule }
+  return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, data: hash ?? details } })
 }

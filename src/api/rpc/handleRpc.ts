@@ -49,10 +49,7 @@ export async function handleRpc(body: unknown, context: RpcContext): Promise<Rpc
   if (!Array.isArray(body)) return answerOne(body, context)
   const refusal = checkBatch(body, context.batchLength)
   if (refusal !== undefined)
-    return {
-      status: context.dialect.status(refusal),
-      body: JSON.stringify(errorBody(null, refusal)),
-    }
+    return { status: context.dialect.status(refusal), body: errorBody(null, refusal) }
   const bodies = (await answerAll(body, context)).filter((answer) => answer !== undefined)
   return bodies.length === 0 ? noContent : { status: 200, body: `[${bodies.join(',')}]` }
 }
@@ -98,7 +95,7 @@ function answerAll(
     const { body } = await answerOne(item, context)
     if (body === undefined || body.length <= LARGE) return body
     if (body.length > left)
-      return JSON.stringify(errorBody(idOf(item), new PayloadTooLargeError(ANSWERS, MOST_ANSWERED)))
+      return errorBody(idOf(item), new PayloadTooLargeError(ANSWERS, MOST_ANSWERED))
     left -= body.length
     return body
   }
@@ -142,8 +139,7 @@ async function answerOne(value: unknown, context: RpcContext): Promise<RpcAnswer
     if (call !== undefined && name !== undefined) record(call.params, name, error, context)
     if (call !== undefined && call.id === undefined) return noContent
     const status = error instanceof RateLimitError ? error.status : dialect.status(error)
-    const body = JSON.stringify(errorBody(idOf(value), error))
-    return { status, body, retryAfter: error.retryAfter }
+    return { status, body: errorBody(idOf(value), error), retryAfter: error.retryAfter }
   }
 }
 

@@ -39,12 +39,10 @@ export async function previewSponsorship(
   )
   const [reserved, ...alone] = await previewReservations(database, asked)
   if (reserved === undefined) throw new Error('a preview without an answer')
-  const refusalOf = (answer: Reserved | undefined): Refusal | undefined =>
-    answer === undefined || answer.kind === 'granted'
-      ? undefined
-      : reservationRefusal(evaluated, answer)
+  const refusalOf = (answer: Reserved): Refusal | undefined =>
+    answer.kind === 'granted' ? undefined : reservationRefusal(evaluated, answer)
   const byPolicy = new Map(
-    candidates.map(({ policyId }, place) => [policyId, refusalOf(alone[place])]),
+    alone.map((answer, place) => [candidates[place]?.policyId, refusalOf(answer)]),
   )
   const policies = evaluated.verdicts.map(({ policy, refusal }) =>
     toVerdict({ policy, refusal: refusal ?? byPolicy.get(policy.id) }),
