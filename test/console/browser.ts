@@ -10,18 +10,27 @@ export function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: chromiumPath ?? '', args: ['--no-sandbox'] })
 }
 
+/** What Chromium answers. Evaluations and sizes have no time limit of their own: after a minute this fails, and names what was asked. */
+export async function inTime<T>(what: string, asked: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what}: no answer for a minute`)), 60_000)
+  })
+  return Promise.race([asked, late]).finally(() => clearTimeout(timer))
+}
+
 const axe = () => readFileSync('node_modules/axe-core/axe.min.js', 'utf8')
+
+const seen = `axe.run().then(({ violations }) => violations.map(({ id, impact, nodes }) =>
+  ({ id, impact, nodes: nodes.map(({ html }) => html.slice(0, 160)) })))`
 
 type Finding = { readonly id: string; readonly impact: string; readonly nodes: readonly unknown[] }
 
 /** What axe finds that is serious or critical, each with the elements. */
 export async function seriousFindings(page: Page): Promise<readonly string[]> {
   // Through the debugger, which the content policy does not concern.
-  await page.evaluate(axe())
-  const findings: readonly Finding[] = await page.evaluate(
-    `axe.run().then(({ violations }) => violations.map(({ id, impact, nodes }) =>
-      ({ id, impact, nodes: nodes.map(({ html }) => html.slice(0, 160)) })))`,
-  )
+  await inTime('loading axe', page.evaluate(axe()))
+  const findings = await inTime('axe', page.evaluate<readonly Finding[]>(seen))
   return findings
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }) => `${id}: ${nodes.join(' | ')}`)

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
-import { chromiumPath, openBrowser, seriousFindings } from './browser.js'
+import { chromiumPath, inTime, openBrowser, seriousFindings } from './browser.js'
 
 /** The folder into which `npm run console:pictures` writes; absent = none is taken. */
 const pictures = process.env.PURSER_PICTURES
@@ -84,18 +84,32 @@ const layout = `({
   }),
 })`
 
-/** Resolves when the page has been drawn in its present size, of which its scripts hear with the first frame. */
-const drawn = `new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))`
+/** Whether the page is drawn within ten seconds: its scripts hear of a new size with the first frame. */
+const isDrawn = `Promise.race([
+  new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(true)))),
+  new Promise((resolve) => setTimeout(resolve, 10_000, false)),
+])`
+
+/** Resolves when the page has been drawn in this width. */
+async function resize(page: Page, width: number): Promise<void> {
+  const size = (height: number) => inTime('a size', page.setViewportSize({ width, height }))
+  const drawn = () => inTime('a frame', page.evaluate(isDrawn))
+  await size(800)
+  if (await drawn()) return
+  // Chromium without a screen may lose a frame, and draws the next one when the size changes again.
+  await size(801)
+  await size(800)
+  expect(await drawn(), `Chromium draws at ${width}`).toBe(true)
+}
 
 /** The screen in light and dark, wide and narrow, none of which scrolls sideways. */
 async function look(page: Page, name: string): Promise<void> {
   if (pictures !== undefined) mkdirSync(pictures, { recursive: true })
   for (const colorScheme of ['light', 'dark'] as const)
     for (const width of widths) {
-      await page.emulateMedia({ colorScheme })
-      await page.setViewportSize({ width, height: 800 })
-      await page.evaluate(drawn)
-      expect(await page.evaluate(layout), `${name} at ${width}`).toEqual({
+      await inTime('a theme', page.emulateMedia({ colorScheme }))
+      await resize(page, width)
+      expect(await inTime('the layout', page.evaluate(layout)), `${name} at ${width}`).toEqual({
         mains: 1,
         isLonger: false,
         wide: width,
