@@ -1,4 +1,4 @@
-import type { Hex } from 'viem'
+import { encodeFunctionData, type Hex, parseAbi, parseEther, toHex } from 'viem'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { operationReceipt } from '../../src/bundler/operationViews.js'
 import { createNodeClient } from '../../src/chain/nodeClient.js'
@@ -16,6 +16,7 @@ import { useFreshWorld } from '../support/world.js'
  */
 
 const finalityDepth = 5
+const nonces = parseAbi(['function incrementNonce(uint192 key)'])
 
 const chain = useFreshWorld({ definition: { finalityDepth } })
 let troubled: TroubledNode
@@ -114,6 +115,55 @@ test('an inclusion that the index has missed is found before its reservation is 
   await mine(finalityDepth)
   await chain().round()
   expect(await books()).toEqual({ state: 'settled', actual_cost: charged })
+})
+
+test('nonces that were used up without an operation do not hold up the index', async () => {
+  const sender = await chain().createAccount()
+  const { chainId } = chain().definition
+  const { number, timestamp } = await chain().heads.refresh()
+  const keys = Array.from({ length: 25 }, (_, i) => BigInt(i + 1))
+  for (const key of keys)
+    await askLedger(chain().database, {
+      slot: {
+        ...{ chainId, entryPoint: chain().entryPoint.address, paymaster: tank },
+        ...{ appId: chain().appId, sender, nonce: key << 64n },
+      },
+      maxCost: 1n,
+      validUntil: BigInt(timestamp + 60),
+      head: { deposit: 1000n, blockNumber: number, timestamp },
+    })
+  await chain().anvil.request('anvil_impersonateAccount', [sender])
+  await chain().anvil.request('anvil_setBalance', [sender, toHex(parseEther('1'))])
+  for (const key of keys) {
+    const data = encodeFunctionData({ abi: nonces, args: [key] })
+    const call = { from: sender, to: chain().entryPoint.address, data }
+    await chain().anvil.request('eth_sendTransaction', [call])
+  }
+  await chain().anvil.request('evm_increaseTime', [61])
+  await mine(1)
+  await chain().round()
+  await mine(finalityDepth)
+
+  const states = () =>
+    chain()
+      .database.selectFrom('reservations')
+      .select(({ fn }) => ['state', fn.countAll<bigint>().as('number')])
+      .where('sender', '=', sender)
+      .groupBy('state')
+      .orderBy('state')
+      .execute()
+  expect(await states()).toEqual([{ state: 'expired', number: 25n }])
+  await troubled.begin({ kind: 'slow', milliseconds: 0 })
+  await chain().round()
+  expect(troubled.met('eth_getLogs')).toBeLessThan(25)
+  await troubled.end()
+  expect(await states()).toEqual([
+    { state: 'expired', number: 5n },
+    { state: 'released', number: 20n },
+  ])
+  await mine(1)
+  await chain().round()
+  expect(await states()).toEqual([{ state: 'released', number: 25n }])
 })
 
 test('a question for the receipt of an operation of nobody here writes nothing', async () => {

@@ -84,6 +84,9 @@ async function blocksUpTo(
 /** Expired reservations that one step of the index asks the chain about; the next step takes the others. */
 const MAX_LOOKS = 500
 
+/** Those of them whose events one step searches. A nonce costs little to use up without an operation: `incrementNonce`. */
+const MAX_SEARCHES = 20
+
 /** Seconds by which the clock of the database may be ahead of the chain's. */
 const CLOCK_TOLERANCE = 900
 
@@ -108,12 +111,13 @@ export async function lookForExpired(
   if (expired.length === 0) return noneLooked
   const next = await readNonces(node, expired, head.number)
   const used = expired.filter(({ nonce }, i) => (next[i] ?? 0n) > nonce)
+  const later = new Set(used.splice(MAX_SEARCHES))
   const events: Log[] = []
   for (const reservation of used) {
     const event = await searchEvent(context, reservation)
     if (event !== undefined) events.push(event)
   }
-  return { ids: expired.map(({ id }) => id), events }
+  return { ids: expired.filter((each) => !later.has(each)).map(({ id }) => id), events }
 }
 
 /** The event of the operation that took a reservation's nonce; undefined when something else used it up. */
