@@ -1,7 +1,9 @@
 import { sql } from 'kysely'
+import { z } from 'zod'
 import { Lru } from '../base/lru.js'
 import type { Database } from '../db/database.js'
 import { allOf, haveValues } from '../db/page.js'
+import { type AnswerOf, id, time, wei } from '../tenants/schemas.js'
 
 /** The period and the part of the records that an overview is about. */
 type OverviewQuery = {
@@ -15,47 +17,64 @@ type OverviewQuery = {
   readonly step: number
 }
 
-/** Operations that were received within a bucket, by what became of them since. */
-type OperationBucket = {
-  readonly at: Date
-  readonly received: bigint
-  readonly included: bigint
-  /** Of the included ones those whose call reverted. */
-  readonly reverted: bigint
-  readonly dropped: bigint
-  /** Pooled, bundled or replaced. */
-  readonly others: bigint
-  /** Of those the replaced ones. */
-  readonly replaced: bigint
-}
+const count = z.string()
 
-type SpendOfBucket = {
-  readonly at: Date
-  readonly appId: string
-  readonly chainId: bigint
-  readonly wei: bigint
-}
-
-type Overview = {
-  readonly operations: readonly OperationBucket[]
+export const overview = z.object({
+  from: time,
+  until: time,
+  step: z.int(),
+  /** Those that were received within a step, by what became of them since. */
+  operations: z.array(
+    z.object({
+      at: time,
+      received: count,
+      included: count,
+      /** Of the included ones those whose call reverted. */
+      reverted: count,
+      dropped: count,
+      /** Pooled, bundled or replaced. */
+      others: count,
+    }),
+  ),
+  totals: z.object({
+    received: count,
+    included: count,
+    reverted: count,
+    dropped: count,
+    replaced: count,
+    inFlight: count,
+    /** Requests that were answered with an error. */
+    refused: count,
+    /** Decisions against a sponsorship. */
+    notSponsored: count,
+    /** Of those that ended: the share that was included and did not revert; null without any. */
+    success: z.number().nullable(),
+    receivedPerSecond: z.number(),
+    includedPerSecond: z.number(),
+  }),
   /** Seconds from the receipt to the inclusion of those that are included; null without any. */
-  readonly inclusionSeconds: { readonly p50: number | null; readonly p95: number | null }
+  inclusionSeconds: z.object({ p50: z.number().nullable(), p95: z.number().nullable() }),
   /** wei that settled sponsorships cost, by app, chain and bucket of their reservation. */
-  readonly spend: readonly SpendOfBucket[]
+  spend: z.array(z.object({ at: time, appId: id, chainId: z.int(), wei })),
   /**
    * Refused requests, and sponsorships that were refused, by rule or code; the most frequent. A refused request for a
    * sponsorship has a decision and counts once, as that.
    */
-  readonly refusals: readonly { readonly code: string; readonly count: bigint }[]
-  /** All refused requests, and all sponsorships that were refused; many are both. */
-  readonly refused: { readonly requests: bigint; readonly sponsorships: bigint }
+  refusals: z.array(z.object({ code: z.string(), count })),
+})
+
+type Answer = AnswerOf<typeof overview>
+
+type OperationBucket = { readonly at: Date } & {
+  /** `replaced`: of the others the replaced ones. */
+  readonly [Name in Exclude<keyof Answer['operations'][number], 'at'> | 'replaced']: bigint
 }
 
 /** Codes that an overview names. */
 const MOST_CODES = 20
 
 /** What happened within a period. Reads every operation of it: callers bound the period and remember the answer. */
-export async function readOverview(db: Database, query: OverviewQuery): Promise<Overview> {
+export async function readOverview(db: Database, query: OverviewQuery) {
   const { accountId, appId, chainIds, from, until, step } = query
   const bucket = (column: string) =>
     sql`date_bin(make_interval(secs => ${step}), ${sql.ref(column)}, ${from}::timestamptz)`
@@ -76,7 +95,7 @@ export async function readOverview(db: Database, query: OverviewQuery): Promise<
       where not i.success and i.block_time >= ${from} and i.chain_id = ${chains}
         and o.received_at >= ${from} and o.received_at < ${until} and ${scope}
       group by 1`.execute(db),
-    sql<{ p50: number | null; p95: number | null }>`select
+    sql<Answer['inclusionSeconds']>`select
         percentile_cont(0.5) within group (order by seconds) as p50,
         percentile_cont(0.95) within group (order by seconds) as p95
       from (
@@ -84,8 +103,8 @@ export async function readOverview(db: Database, query: OverviewQuery): Promise<
         from ${received} where ${scope} and o.state = 'included'
         order by o.received_at desc limit 10000
       ) newest`.execute(db),
-    sql<SpendOfBucket>`select ${bucket('r.created_at')} as at, r.app_id as "appId",
-        r.chain_id as "chainId", sum(r.actual_cost)::numeric(78, 0) as wei
+    sql<Answer['spend'][number]>`select ${bucket('r.created_at')} as at, r.app_id as "appId",
+        r.chain_id::float8 as "chainId", sum(r.actual_cost)::numeric(78, 0) as wei
       from apps a join reservations r on r.app_id = a.id and r.chain_id = ${chains}
         and r.state in ('included', 'settled') and r.created_at >= ${from} and r.created_at < ${until}
       where ${scope} group by 1, 2, 3 order by 1, 2, 3`.execute(db),
@@ -112,29 +131,30 @@ export async function readOverview(db: Database, query: OverviewQuery): Promise<
     inclusionSeconds: times.rows[0] ?? { p50: null, p95: null },
     spend: spend.rows,
     refusals: refusals.rows.flatMap(({ code, count }) => (count > 0n ? [{ code, count }] : [])),
+    /** All refused requests, and all sponsorships that were refused; many are both. */
     refused: refusals.rows[0] ?? { requests: 0n, sponsorships: 0n },
   }
 }
 
 /** Overviews, each remembered for a while: a wall of screens asks the database once. */
-export type Overviews = (query: OverviewQuery) => Promise<Overview>
+export type Overviews = (query: OverviewQuery) => ReturnType<typeof readOverview>
 
 /** Milliseconds. */
 const LIFE = 10_000
 const MOST_REMEMBERED = 500
 
 export function createOverviews(database: Database): Overviews {
-  const known = new Lru<string, { readonly until: number; readonly overview: Promise<Overview> }>(
+  const known = new Lru<string, { readonly until: number; readonly answer: ReturnType<Overviews> }>(
     MOST_REMEMBERED,
   )
   return (query) => {
     const name = JSON.stringify(query)
     const remembered = known.get(name)
-    if (remembered !== undefined && remembered.until > performance.now()) return remembered.overview
-    const overview = readOverview(database, query)
-    known.set(name, { until: performance.now() + LIFE, overview })
+    if (remembered !== undefined && remembered.until > performance.now()) return remembered.answer
+    const answer = readOverview(database, query)
+    known.set(name, { until: performance.now() + LIFE, answer })
     // A failed query is no answer and must not be remembered as one.
-    overview.catch(() => known.set(name, { until: 0, overview }))
-    return overview
+    answer.catch(() => known.set(name, { until: 0, answer }))
+    return answer
   }
 }

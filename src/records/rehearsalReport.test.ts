@@ -60,7 +60,7 @@ test('what was not run is scaled from what was, by app, policy and payer', () =>
     {
       ...{ appId: 'app', appName: 'App', policyId: null, policyName: null },
       ...{ paidBy: 'sender', operations: 4n, rehearsed: 1, failing: 1 },
-      ...{ cost: 400n, forecast: undefined },
+      ...{ cost: 400n, forecast: null },
     },
   ])
 })

@@ -1,8 +1,90 @@
+import { z } from 'zod'
 import { sum } from '../base/bigints.js'
-import type { Fork } from '../evm/index.js'
-import type { SpentBudget } from '../paymaster/policy/budgetForecast.js'
-import type { Runway } from '../paymaster/runway.js'
+import { type Fork, forks } from '../evm/index.js'
+import { spentBudget } from '../paymaster/policy/budgetForecast.js'
+import { type AnswerOf, address, hash, id, time, wei } from '../tenants/schemas.js'
 import type { GroupTotal, PastSpend, SpendGroup } from './rehearsal.js'
+
+const costs = z.object({
+  operations: z.string(),
+  /** Those that were run again, and those of them that fail as they were signed. */
+  rehearsed: z.int(),
+  failing: z.int(),
+  cost: wei,
+  /** At the same prices per gas; null = none of them could be run. */
+  forecast: wei.nullable(),
+})
+
+const runway = z.object({
+  daily: wei,
+  /** null = nothing is spent */
+  days: z.number().nullable(),
+})
+
+const operation = z.object({
+  userOpHash: hash,
+  appId: id,
+  appName: z.string(),
+  policyId: id.nullable(),
+  policyName: z.string().nullable(),
+  sender: address,
+  entryPoint: address,
+  paymaster: address,
+  /** The state on which it ran; null = it could not be repeated, so that nothing is known. */
+  state: z.enum(['before', 'newest']).nullable(),
+  gas: z.string(),
+  /** With the limits of a new estimate; null = it fails with these too. */
+  forecastGas: z.string().nullable(),
+  cost: wei,
+  forecastCost: wei.nullable(),
+  /** Why it fails as it was signed; null = it does not. */
+  code: z.string().nullable(),
+  message: z.string().nullable(),
+})
+
+/** What recorded operations would become by the rules of a fork. */
+export const rehearsal = z.object({
+  fork: z.enum(forks),
+  /** When the chain announces it for; null = it does not. */
+  at: time.nullable(),
+  from: time,
+  until: time,
+  /** Included operations of the time. */
+  recorded: z.string(),
+  /** By app, policy and payer; those that cost most first. */
+  spending: z.array(
+    costs.extend({
+      appId: id,
+      appName: z.string(),
+      policyId: id.nullable(),
+      policyName: z.string().nullable(),
+      paidBy: z.enum(['sponsor', 'sender']),
+    }),
+  ),
+  /** Those that would not have been enough; of each the subjects that use most. */
+  budgets: z.array(
+    z.object({
+      policyId: id,
+      policyName: z.string().nullable(),
+      ...spentBudget.shape,
+    }),
+  ),
+  funds: z.array(
+    z.object({
+      kind: z.enum(['tank', 'credit']),
+      id,
+      /** null = the operator's tank */
+      appId: id.nullable(),
+      available: z.string(),
+      now: runway,
+      forecast: runway,
+      /** Whether its alert would be on. */
+      low: z.boolean(),
+    }),
+  ),
+  /** Those that were run again, the newest first. */
+  operations: z.array(operation),
+})
 
 /** What became of a recorded operation by other rules. */
 export type Rehearsed = PastSpend & {
@@ -19,36 +101,6 @@ export type Rehearsed = PastSpend & {
     | undefined
 }
 
-/** What operations that have something in common cost, and would cost. */
-export type CostForecast = {
-  readonly operations: bigint
-  /** Those that were run again. */
-  readonly rehearsed: number
-  /** Those of them that fail as they were signed. */
-  readonly failing: number
-  /** wei that all of them cost */
-  readonly cost: bigint
-  /** wei that they would cost at the same prices; undefined where none could be run */
-  readonly forecast: bigint | undefined
-}
-
-export type SpendForecast = Pick<SpendGroup, 'appId' | 'appName' | 'policyId' | 'policyName'> &
-  CostForecast & { readonly paidBy: 'sponsor' | 'sender' }
-
-/** A tank or a credit, and how long it lasts by either cost. */
-export type FundForecast = {
-  readonly kind: 'tank' | 'credit'
-  readonly id: string
-  /** null = the operator's tank */
-  readonly appId: string | null
-  /** wei */
-  readonly available: bigint
-  readonly runway: Runway
-  readonly forecast: Runway
-  /** Whether its alert would be on. */
-  readonly low: boolean
-}
-
 export type RehearsalQuestion = {
   readonly fork: Fork
   readonly from: Date
@@ -59,16 +111,11 @@ export type RehearsalQuestion = {
   readonly mostTime: number
 }
 
-/** What recorded operations would become by the rules of a fork. */
-export type Rehearsal = {
-  /** Unix seconds; undefined = the chain does not announce it. */
-  readonly activation: number | undefined
-  /** Included operations of the span. */
-  readonly recorded: bigint
-  readonly spending: readonly SpendForecast[]
-  readonly budgets: readonly (SpentBudget &
-    Pick<SpendGroup, 'policyName'> & { readonly policyId: string })[]
-  readonly funds: readonly FundForecast[]
+/** A rehearsal before it is answered. */
+export type Rehearsal = Pick<
+  AnswerOf<typeof rehearsal>,
+  'at' | 'recorded' | 'spending' | 'budgets' | 'funds'
+> & {
   /** Those that were run again. */
   readonly operations: readonly Rehearsed[]
 }
@@ -76,10 +123,7 @@ export type Rehearsal = {
 const nobody = `0x${'00'.repeat(20)}`
 
 /** By app, policy and payer; those that cost most first. */
-export function forecastSpending(
-  totals: readonly GroupTotal[],
-  rehearsed: readonly Rehearsed[],
-): readonly SpendForecast[] {
+export function forecastSpending(totals: readonly GroupTotal[], rehearsed: readonly Rehearsed[]) {
   const keys = new Set(totals.map(spendKey))
   return [...keys]
     .flatMap((key) => {
@@ -99,15 +143,12 @@ function spendKey(of: SpendGroup): string {
   return `${of.appId} ${of.policyId} ${paidBy(of)}`
 }
 
-function paidBy({ policyId, paymaster }: SpendGroup): SpendForecast['paidBy'] {
+function paidBy({ policyId, paymaster }: SpendGroup): 'sender' | 'sponsor' {
   return policyId === null && paymaster === nobody ? 'sender' : 'sponsor'
 }
 
 /** The forecast for operations whose totals and runs these are. */
-export function forecastOf(
-  totals: readonly GroupTotal[],
-  rehearsed: readonly Rehearsed[],
-): CostForecast {
+function forecastOf(totals: readonly GroupTotal[], rehearsed: readonly Rehearsed[]) {
   const cost = sum(totals.map((each) => each.cost))
   const ran = rehearsed.filter(({ outcome }) => outcome !== undefined)
   const grown = growthOf(rehearsed)
@@ -116,7 +157,7 @@ export function forecastOf(
     rehearsed: ran.length,
     failing: ran.filter(({ outcome }) => outcome?.failure !== undefined).length,
     cost,
-    forecast: grown?.(cost),
+    forecast: grown?.(cost) ?? null,
   }
 }
 

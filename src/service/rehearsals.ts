@@ -13,11 +13,10 @@ import { findFund, listFunds } from '../paymaster/ledger/funds.js'
 import { listTanks } from '../paymaster/ledger/tanks.js'
 import { spentBudgets } from '../paymaster/policy/budgetForecast.js'
 import { parseUsd, toMicroUsd } from '../paymaster/policy/price.js'
-import { isLow, runwayOf } from '../paymaster/runway.js'
+import { type AlertTerms, isLow, type Runway, runwayOf } from '../paymaster/runway.js'
 import { tankLevel } from '../paymaster/tankLevel.js'
 import { type PastSpend, readGroups, readPast } from '../records/rehearsal.js'
 import {
-  type FundForecast,
   forecastSpending,
   growthOf,
   type Rehearsal,
@@ -106,7 +105,7 @@ async function rehearse(
   const price = config.nativePrices[String(chainId)]
   const coming = engine.coming()
   return {
-    activation: coming !== undefined && coming.fork === fork ? coming.activation : undefined,
+    at: coming?.fork === fork ? new Date(coming.activation * 1_000) : null,
     recorded: totals.reduce((count, each) => count + each.operations, 0n),
     spending: forecastSpending(totals, operations),
     budgets: await budgetsOf(database, operations, {
@@ -180,8 +179,8 @@ async function fundsOf(
   { node, definition: { chainId } }: OpenChain,
   database: Database,
   operations: readonly Rehearsed[],
-): Promise<readonly FundForecast[]> {
-  const funds: FundForecast[] = []
+): Promise<Rehearsal['funds']> {
+  const funds: Rehearsal['funds'][number][] = []
   for (const tank of await listTanks(database, chainId)) {
     const grown = growthOf(
       operations.filter(
@@ -192,29 +191,33 @@ async function fundsOf(
     if (grown === undefined) continue
     const { deposit, locked, runway } = await tankLevel({ database, node, chainId }, tank)
     const fund = tank.app_id === null ? undefined : await findFund(database, tank.app_id, chainId)
-    const level = { id: tank.id, appId: tank.app_id, available: deposit - locked, runway }
-    funds.push(fundForecast('tank', level, grown, alertOf(fund)))
+    const lasting = runwaysOf({ available: deposit - locked, runway }, grown, alertOf(fund))
+    funds.push({ kind: 'tank', id: tank.id, appId: tank.app_id, ...lasting })
   }
   const byApp = groupedBy(operations, ({ appId }) => appId)
   for (const fund of await listFunds(database, chainId)) {
     const grown = growthOf(byApp.get(fund.app_id) ?? [])
     if (fund.mode === 'tank' || grown === undefined) continue
-    const { available, runway } = await creditOf(database, chainId, fund)
-    const level = { id: fund.id, appId: fund.app_id, available, runway }
-    funds.push(fundForecast('credit', level, grown, alertOf(fund)))
+    const lasting = runwaysOf(await creditOf(database, chainId, fund), grown, alertOf(fund))
+    funds.push({ kind: 'credit', id: fund.id, appId: fund.app_id, ...lasting })
   }
   return funds
 }
 
-function fundForecast(
-  kind: FundForecast['kind'],
-  level: Pick<FundForecast, 'id' | 'appId' | 'available' | 'runway'>,
+/** How long a tank or a credit lasts by either cost. */
+function runwaysOf(
+  { available, runway }: { readonly available: bigint; readonly runway: Runway },
   grown: (amount: bigint) => bigint,
-  terms: Parameters<typeof isLow>[2],
-): FundForecast {
-  const { available } = level
-  const forecast = runwayOf(available, { spent: grown(level.runway.daily), days: 1 })
-  return { kind, ...level, forecast, low: isLow(available, forecast, terms) }
+  terms: AlertTerms,
+) {
+  const forecast = runwayOf(available, { spent: grown(runway.daily), days: 1 })
+  const shown = ({ daily, days }: Runway) => ({ daily, days: days ?? null })
+  return {
+    available,
+    now: shown(runway),
+    forecast: shown(forecast),
+    low: isLow(available, forecast, terms),
+  }
 }
 
 function groupedBy<Item, Key>(items: readonly Item[], keyOf: (item: Item) => Key) {

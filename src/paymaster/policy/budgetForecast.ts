@@ -1,25 +1,26 @@
+import { z } from 'zod'
 import { greatest } from '../../base/bigints.js'
 import type { BudgetUnit } from '../../base/vocabulary.js'
 import type { Database } from '../../db/database.js'
+import type { AnswerOf } from '../../tenants/schemas.js'
 import { readCounterUses, readFullestCounters } from '../ledger/budgetCounters.js'
 import { bucketsAt, budgetKey } from './budget/budget.js'
 import { findPolicy } from './managePolicies.js'
-import type { BudgetSubject } from './policy.js'
 import { termsSchema } from './policySchema.js'
 
 /** A budget that other costs would use up. Amounts in the unit: wei or millionths of a USD. */
-export type SpentBudget = {
-  readonly per: BudgetSubject | 'operation'
-  readonly unit: BudgetUnit
+export const spentBudget = z.object({
+  per: z.string(),
+  unit: z.enum(['wei', 'usd', 'count']),
   /** `day`, `rolling-3600s`, …; `operation` for the budget of single ones */
-  readonly window: string
+  window: z.string(),
   /** The sender, delegator or app; empty for the account, and for single operations. */
-  readonly subject: string
-  readonly limit: bigint
+  subject: z.string(),
+  limit: z.string(),
   /** The most that was used in a window. */
-  readonly used: bigint
-  readonly forecast: bigint
-}
+  used: z.string(),
+  forecast: z.string(),
+})
 
 type Forecast = {
   /** Unix seconds: windows from then on are looked at. */
@@ -43,11 +44,11 @@ export async function spentBudgets(
   db: Database,
   { accountId, policyId }: { readonly accountId: string; readonly policyId: string },
   { since, now, grown, mostReserved }: Forecast,
-): Promise<readonly SpentBudget[]> {
+): Promise<readonly AnswerOf<typeof spentBudget>[]> {
   const policy = await findPolicy(db, accountId, policyId)
   if (policy === undefined) return []
   const { budgets } = termsSchema.parse(policy.terms)
-  const found = budgets.map(async (budget): Promise<readonly SpentBudget[]> => {
+  const found = budgets.map(async (budget) => {
     const { per, unit, limit } = budget
     if (budget.per === 'operation') {
       const most = mostReserved(unit)

@@ -99,7 +99,7 @@ export function useAdmin({ levelOf = fixedLevel }: Partial<Pick<AdminContext, 'l
       rehearse: async (chainId) =>
         services.chains.has(chainId)
           ? {
-              activation: undefined,
+              at: null,
               recorded: 0n,
               spending: [],
               budgets: [],

@@ -2,13 +2,12 @@ import { z } from 'zod'
 import { InvalidFieldError } from '../../../base/errors/restErrors.js'
 import { listNeeds, need } from '../../../records/attention.js'
 import { feedChanges } from '../../../records/createFeeds.js'
+import { overview } from '../../../records/overview.js'
 import { hit, search } from '../../../records/search.js'
 import { MOST_SPEND_LINES, readSpend, spendOfDay } from '../../../records/spend.js'
-import { chainId, date, id, listOf, time, wei } from '../../../tenants/schemas.js'
+import { chainId, date, id, listOf, time } from '../../../tenants/schemas.js'
 import { route } from '../../adminContext.js'
 import { eventStream } from '../eventStream.js'
-
-const count = z.string()
 
 const MOST_BUCKETS = 180
 
@@ -36,40 +35,7 @@ export const overviewRoutes = [
       appId: id.optional(),
       chainId: chainId.optional(),
     }),
-    answer: z.object({
-      from: time,
-      until: time,
-      step: z.int(),
-      operations: z.array(
-        z.object({
-          at: time,
-          received: count,
-          included: count,
-          reverted: count,
-          dropped: count,
-          others: count,
-        }),
-      ),
-      totals: z.object({
-        received: count,
-        included: count,
-        reverted: count,
-        dropped: count,
-        replaced: count,
-        inFlight: count,
-        /** Requests that were answered with an error. */
-        refused: count,
-        /** Decisions against a sponsorship. */
-        notSponsored: count,
-        /** Of those that ended: the share that was included and did not revert; null without any. */
-        success: z.number().nullable(),
-        receivedPerSecond: z.number(),
-        includedPerSecond: z.number(),
-      }),
-      inclusionSeconds: z.object({ p50: z.number().nullable(), p95: z.number().nullable() }),
-      spend: z.array(z.object({ at: time, appId: id, chainId: z.int(), wei })),
-      refusals: z.array(z.object({ code: z.string(), count })),
-    }),
+    answer: overview,
     async run({ context, caller, query }) {
       const { until = new Date(), from = new Date(until.getTime() - HOUR) } = query
       const span = requireSpan(from, until, 31)
@@ -80,11 +46,9 @@ export const overviewRoutes = [
       const { accountId } = caller
       const { appId } = query
       const found = await context.overview({ accountId, appId, chainIds, from, until, step })
-      const { operations, inclusionSeconds, refusals, refused } = found
-      const spend = found.spend.map((each) => ({ ...each, chainId: Number(each.chainId) }))
-      const sum = (
-        name: 'received' | 'included' | 'reverted' | 'dropped' | 'others' | 'replaced',
-      ) => operations.reduce((total, bucket) => total + bucket[name], 0n)
+      const { operations, refused, ...rest } = found
+      const sum = (name: Exclude<keyof (typeof operations)[number], 'at'>) =>
+        operations.reduce((total, bucket) => total + bucket[name], 0n)
       const [received, included, reverted, dropped, replaced] = [
         sum('received'),
         sum('included'),
@@ -106,8 +70,7 @@ export const overviewRoutes = [
         receivedPerSecond: Number(received) / (span / 1_000),
         includedPerSecond: Number(included) / (span / 1_000),
       }
-      const buckets = operations.map(({ replaced: _, ...bucket }) => bucket)
-      return { from, until, step, totals, operations: buckets, inclusionSeconds, spend, refusals }
+      return { ...rest, from, until, step, totals, operations }
     },
   }),
 ]
