@@ -220,6 +220,17 @@ test('operations that share a bundle: each charge is whole, and the bundle is th
   }
 })
 
+test('an overview names the wei that an app spent on a chain', async () => {
+  const account = await simpleSmartAccount(info(), '0.7', 'overview')
+  await fund(info(), account.address)
+  const { receipt } = await spent(account, 'tank')
+  const { spend } = await adminGet(info(), `/overview?chainId=${info().chainId}&step=86400`)
+  const { chainId } = info()
+  expect(spend[0]).toMatchObject({ appId: expect.any(String), chainId })
+  const all = spend.reduce((sum: bigint, { wei }: Json) => sum + BigInt(wei), 0n)
+  expect(all).toBeGreaterThanOrEqual(receipt.actualGasCost)
+})
+
 test('there is none of an operation that is not included', async () => {
   const path = `/operations/${info().chainId}/0x${'ab'.repeat(32)}/waterfall`
   const headers = { authorization: `Bearer ${info().authToken}` }
