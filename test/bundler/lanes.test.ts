@@ -383,7 +383,7 @@ describe('an executor with several bundles in flight', () => {
     const small = [await admit(), await admit()]
     await chain.anvil.request('anvil_setBalance', [address, numberToHex(parseEther('0.004'))])
     await mine()
-    const tip = { maxPriorityFeePerGas: parseGwei('2'), maxFeePerGas: parseGwei('4') }
+    const tip = { maxPriorityFeePerGas: parseGwei('9'), maxFeePerGas: parseGwei('40') }
     const large = await admit({ ...tip, callGasLimit: 10_000_000n })
     await chain.round()
     expect(await states([large, ...small])).toEqual(['pooled', 'bundled', 'bundled'])

@@ -230,6 +230,28 @@ describe('the index of inclusions', () => {
     expect(await openBundles(database(), chain.definition.chainId)).toEqual([])
   })
 
+  test('undoes a block whose successor was settled before: two operations took the same nonce', async () => {
+    const op = chain.operation(await chain.createAccount())
+    const replaced = await chain.admit(op)
+    const { maxFeePerGas, maxPriorityFeePerGas } = op
+    const ours = await chain.admit({
+      ...op,
+      maxFeePerGas: 2n * maxFeePerGas,
+      maxPriorityFeePerGas: 2n * maxPriorityFeePerGas,
+    })
+    await chain.settle()
+    expect(await chain.stateOf(ours)).toBe('included')
+    // Somebody else includes the first one in the new block, and a client asks for it before the index hears of the fork.
+    await chain.anvil.request('anvil_rollback', [1])
+    await chain.carry([op])
+    expect((await chain.receipt(replaced)).success).toBe(true)
+    await chain.settle()
+    expect(await chain.stateOf(replaced)).toBe('included')
+    expect(await chain.stored(ours)).toMatchObject({
+      state: expect.stringMatching('replaced|dropped'),
+    })
+  })
+
   test('catches up on blocks that it missed, in steps that a node allows', async () => {
     await chain.stop()
     chain = await openWorld(database(), { definition: { logRange: 3 } })

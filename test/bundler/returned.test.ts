@@ -18,8 +18,8 @@ const { world, chain, makeTank, ...app } = useSponsoredApp('0.7', {
   definition: { finalityDepth: FINAL_AFTER, maxBundleWait: 0, expectedBundleSize: 1 },
 })
 
-/** One bundle of operations that the app's tank pays; their hashes. */
-async function bundleOf(size: number): Promise<Hex[]> {
+/** One bundle of operations that the app's tank pays; their hashes. `mine`: sends it, and waits for its end. */
+async function bundleOf(size: number, mine = world().settle): Promise<Hex[]> {
   const drafts: Awaited<ReturnType<typeof app.draftOf>>[] = []
   while (drafts.length < size) drafts.push(await app.draftOf('deployed'))
   const hashes: Hex[] = []
@@ -34,7 +34,7 @@ async function bundleOf(size: number): Promise<Hex[]> {
     expect(decision.sponsored).toBe(true)
     hashes.push(await world().admit(await chain().sign(operation, seed), chain().entryPoint))
   }
-  await world().settle()
+  await mine()
   return hashes
 }
 
@@ -142,4 +142,29 @@ test('it goes back when it is final and worth a transaction, once, whatever beco
       name,
       after[name] - atFirst[name],
     ])
+})
+
+test('it goes back once where a reorg undoes more blocks than can be undone on the chain', async () => {
+  const { address: tank } = await makeTank(parseEther('5'))
+  // The index takes all these blocks in one step, as after an outage: a fork counts from the block before.
+  await bundleOf(SIZE, async () => {
+    await world().round()
+    await world().mine(2 * FINAL_AFTER)
+    await world().round()
+  })
+  const booked = world().database.updateTable('surpluses').where('tank', '=', tank)
+  await booked.set(({ eb }) => ({ amount: eb('amount', '*', 100n) })).execute()
+  await world().mine(1)
+  await world().settle()
+  const returning = (await surpluses()).filter((each) => each.tank === tank)
+  expect(returning).toMatchObject([{ bundle_id: expect.anything() }])
+  const deposit = await chain().depositOf(tank)
+
+  await world().anvil.request('anvil_reorg', [FINAL_AFTER, []])
+  await world().round()
+  await world().settle()
+  await world().mine(FINAL_AFTER)
+  await world().settle()
+  expect((await surpluses()).filter((each) => each.tank === tank)).toEqual(returning)
+  expect(await chain().depositOf(tank)).toBe(deposit)
 })

@@ -173,3 +173,21 @@ test('an inclusion that is found twice is announced once, and again when a reorg
   await settle()
   expect(await delivered()).toHaveLength(2)
 })
+
+test('an included operation that a reorg undoes while another one has its nonce is dropped with the reason', async () => {
+  const [hash, other] = [`0x${'55'.repeat(32)}`, `0x${'66'.repeat(32)}`] as [Hex, Hex]
+  await pool(hash, 4n, false)
+  const found = { ...inclusionOf({ slot: slot(4n), hash, cost: 7n, block: 9n }), ...place }
+  await database()
+    .transaction()
+    .execute((trx) => putInclusions(trx, chainId, [found]))
+  await pool(other, 4n, false)
+  await database()
+    .transaction()
+    .execute((trx) => rollBack(trx, chainId, 8n))
+  const [dropped] = await delivered()
+  expect(dropped).toMatchObject({
+    type: 'user_operation.dropped',
+    data: { userOpHash: hash, code: 'REPLACED', reason: expect.stringContaining(other) },
+  })
+})

@@ -228,18 +228,23 @@ async function selectPooled(
     await dropFromPool(context, drops)
     candidates = allowed
   }
-  const select = (gas: bigint) =>
+  const most = mostBundleGas(entryPoint, maxBundleGas)
+  const select = (affordable?: bigint) =>
     selectOperations(candidates, {
       entryPoint,
       baseFee,
       target,
       leastTip,
-      limits: { gas: gas - creationGas, bytes: maxBundleBytes, operations: OPERATION_LIMIT },
+      limits: {
+        gas: (affordable ?? most) - creationGas,
+        bytes: maxBundleBytes,
+        operations: OPERATION_LIMIT,
+        isStrict: affordable !== undefined,
+      },
     })
-  const most = mostBundleGas(entryPoint, maxBundleGas)
   const isLimited = funds < most * target.maxFeePerGas
-  const selected = select(isLimited ? funds / target.maxFeePerGas : most)
-  if (isLimited && selected.length === 0 && select(most).length > 0) return 'unaffordable'
+  const selected = select(isLimited ? funds / target.maxFeePerGas : undefined)
+  if (isLimited && selected.length === 0 && select().length > 0) return 'unaffordable'
   return { selected, passedOver: candidates.length - selected.length, isLimited }
 }
 

@@ -43,7 +43,7 @@ const selection: Selection = {
   baseFee: gwei(1),
   target: { maxFeePerGas: gwei(3), maxPriorityFeePerGas: gwei(1) },
   leastTip: gwei(0.5),
-  limits: { gas: 16_000_000n, bytes: 100_000, operations: 20 },
+  limits: { gas: 16_000_000n, bytes: 100_000, operations: 20, isStrict: false },
 }
 
 const anyCandidate = fc
@@ -161,4 +161,14 @@ test('apps take turns, so that one with many operations does not fill a bundle',
   const chosen = selectOperations([...many, other], selection)
   expect(chosen).toHaveLength(selection.limits.operations)
   expect(chosen[1]).toBe(other)
+})
+
+test('what costs more alone than may be spent holds up nobody, whatever it pays or however often it failed', () => {
+  const best = { maxFeePerGas: gwei(90), maxPriorityFeePerGas: gwei(90), callGasLimit: 20_000_000n }
+  const large = [candidate(1, best), candidate(2, best, 1)]
+  const poor = candidate(3, { maxPriorityFeePerGas: gwei(0.6) })
+  expect(selectOperations([...large, poor], selection)).toEqual([large[0]])
+  const strict = { ...selection, limits: { ...selection.limits, isStrict: true } }
+  expect(selectOperations([...large, poor], strict)).toEqual([poor])
+  expect(selectOperations(large, strict)).toEqual([])
 })

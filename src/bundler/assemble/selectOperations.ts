@@ -38,7 +38,13 @@ export type Selection = {
   readonly target: Fees
   /** Least tip (wei per gas) with which a transaction is worth sending now. */
   readonly leastTip: bigint
-  readonly limits: { readonly gas: bigint; readonly bytes: number; readonly operations: number }
+  readonly limits: {
+    readonly gas: bigint
+    readonly bytes: number
+    readonly operations: number
+    /** Whether an operation stays out that needs more gas even alone; else the first goes all the same. */
+    readonly isStrict: boolean
+  }
 }
 
 /**
@@ -56,12 +62,20 @@ export function selectOperations<C extends BundleCandidate>(
   candidates: readonly C[],
   { entryPoint, baseFee, target, leastTip, limits }: Selection,
 ): C[] {
+  const prices = entryPoint.gas()
+  const fixed = BigInt(prices.transaction) + fixedBundleGas(entryPoint)
+  const gasOf = (candidate: C, bytes = operationBytes(entryPoint, candidate.operation)) =>
+    carriedGas(entryPoint, carriedOperation(candidate)) + BigInt(bytes * prices.byte)
+  const aloneGas = (candidate: C) =>
+    fixed + gasOf(candidate) + contextGas(entryPoint, [carriedOperation(candidate)])
   const ranked = candidates
     .map((candidate) => ({
       candidate,
       tip: assuredTip(entryPoint, pricedOperation(entryPoint, candidate), baseFee),
     }))
-    .filter(({ tip }) => tip >= leastTip)
+    .filter(({ candidate, tip }) => {
+      return tip >= leastTip && !(limits.isStrict && aloneGas(candidate) > limits.gas)
+    })
     .sort(
       (a, b) =>
         compareBigints(b.tip, a.tip) ||
@@ -76,8 +90,7 @@ export function selectOperations<C extends BundleCandidate>(
   const senders = new Set<string>()
   const chosen: C[] = []
   let copied: readonly CarriedOperation[] = []
-  const prices = entryPoint.gas()
-  let gas = BigInt(prices.transaction) + fixedBundleGas(entryPoint)
+  let gas = fixed
   let bytes = ENVELOPE_BYTES
   const paying = ranked
     .filter(({ candidate, tip }) => tip >= bundleTip && candidate.attempts === attempts)
@@ -89,7 +102,7 @@ export function selectOperations<C extends BundleCandidate>(
     const addedBytes = operationBytes(entryPoint, operation)
     const carried = carriedOperation(candidate)
     const withCopied = [...copied, carried].filter(({ contextSize }) => contextSize > 0)
-    const nextGas = gas + carriedGas(entryPoint, carried) + BigInt(addedBytes * prices.byte)
+    const nextGas = gas + gasOf(candidate, addedBytes)
     const nextBytes = bytes + addedBytes
     const allGas = nextGas + contextGas(entryPoint, withCopied)
     if (chosen.length > 0 && (allGas > limits.gas || nextBytes > limits.bytes)) continue

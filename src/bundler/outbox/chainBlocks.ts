@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Hex } from 'viem'
 import type { Database, Transaction, TransactionExecutor } from '../../db/database.js'
 import type { DropCode } from '../../db/dropCode.js'
+import { emitOperationEvents } from '../../db/events.js'
 import { lockTurn } from '../../db/lockTurn.js'
 import { pipelined } from '../../db/pipelined.js'
 import { forgetBounds, lockPool } from '../../mempool/pool/bounds.js'
@@ -89,40 +90,62 @@ export async function rollBack(trx: Transaction, chainId: number, fork: bigint):
     trx,
   )
   await undoBooks(trx, chainId, fork)
-  const excluded = await pipelined(trx, async (statements) => {
-    const [, , returned] = await Promise.all([
+  const returned = await pipelined(trx, async (statements) => {
+    const [, , rows] = await Promise.all([
       lockPool(statements, chainId),
       forgetBounds(statements, chainId),
       returnOperations(statements, chainId, fork),
       forgetInclusions(statements, chainId, fork),
     ])
-    return returned
+    return rows
   })
+  const replaced = returned.filter(({ state }) => state === 'replaced')
+  await emitOperationEvents(
+    trx,
+    chainId,
+    replaced.map(({ hash }) => hash),
+  )
+  const excluded = returned.map(({ hash }) => hash)
   await countReputations(trx, chainId, { excluded })
   return excluded
 }
 
-/** Takes operations that were included above `fork` back into the pool or their bundles. */
+/**
+ * Takes operations that were included above `fork` back into the pool or their bundles. One ends whose nonce another has,
+ * live or included: of both branches one may be known already, where a client asked for it (`settleFound`).
+ */
 async function returnOperations(
   statements: TransactionExecutor,
   chainId: number,
   fork: bigint,
-): Promise<Hex[]> {
-  const { rows } = await sql<{ hash: Hex }>`
+): Promise<{ readonly hash: Hex; readonly state: string }[]> {
+  const ofSlot = (table: string) =>
+    sql`(i.chain_id, i.entry_point, i.sender, i.nonce) = (${sql.join(
+      ['chain_id', 'entry_point', 'sender', 'nonce'].map((name) => sql.ref(`${table}.${name}`)),
+    )})`
+  const { rows } = await sql<{ hash: Hex; state: string }>`
     update operations o set
-      state = case
-        when exists (select 1 from live_operations other where other.chain_id = o.chain_id
-          and other.entry_point = o.entry_point and other.sender = o.sender
-          and other.nonce = o.nonce) then 'replaced'
+      state = case when other.hash is not null then 'replaced'
         when o.bundle_id is null then 'pooled' else 'bundled' end,
+      reason_code = case when other.hash is not null then ${REPLACED}::text end,
+      reason = 'a reorganisation of the chain undid its block, and meanwhile operation '
+        || other.hash || ' had taken its nonce',
+      bundle_id = case when other.hash is null then o.bundle_id end,
       updated_at = now()
-    from inclusions i
+    from inclusions i left join lateral (
+      select hash from live_operations l where ${ofSlot('l')}
+      union all
+      select hash from inclusions j join operations p
+        on p.chain_id = j.chain_id and p.hash = j.user_op_hash and p.state = 'included'
+      where ${ofSlot('j')} and j.block_number > ${fork} and p.hash > i.user_op_hash
+      limit 1) other on true
     where i.chain_id = ${chainId} and i.block_number > ${fork}
       and o.chain_id = i.chain_id and o.hash = i.user_op_hash and o.state = 'included'
-    returning o.hash`.execute(statements)
-  return rows.map(({ hash }) => hash)
+    returning o.hash, o.state`.execute(statements)
+  return rows
 }
 
+const REPLACED: DropCode = 'REPLACED'
 const CHAIN_RESET: DropCode = 'CHAIN_RESET'
 
 /**

@@ -34,15 +34,17 @@ export async function putSurpluses(
     .execute()
 }
 
-/** Undoes the blocks above `fork`. Nothing of them was returned: that waits until they are final. */
+/**
+ * Undoes the blocks above `fork`, -1 = a whole chain. What is being returned, or was, stays: its block was final, and is
+ * undone only because the index took many blocks in one step. It must not be booked, and returned, once more.
+ */
 export async function undoSurpluses(
   trx: Transaction,
   chainId: number,
   fork: bigint,
 ): Promise<void> {
-  await sql`delete from surpluses where chain_id = ${chainId} and block_number > ${fork}`.execute(
-    trx,
-  )
+  await sql`delete from surpluses where chain_id = ${chainId} and block_number > ${fork}
+    and (bundle_id is null or ${fork}::bigint < 0)`.execute(trx)
 }
 
 /** What is owed to a tank, and the names of its surpluses: of each, transaction and tank. */
