@@ -2,6 +2,7 @@ import { pino } from 'pino'
 import { type Address, type Hex, hexToBytes, parseEther, parseGwei, parseTransaction } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { PreVerificationGasTooLowError } from '../../src/base/errors/operationErrors.js'
+import { assembleBundle } from '../../src/bundler/assemble/assembleBundle.js'
 import { readDataFees } from '../../src/bundler/dataFees.js'
 import { openBundles } from '../../src/bundler/outbox/bundles.js'
 import { getBlock, getTransactionReceipt } from '../../src/chain/nodeReads.js'
@@ -365,5 +366,40 @@ describe('on an OP-stack chain whose data fee moves', () => {
     expect(charged).toBeGreaterThan(0n)
     expect(max_cost).toBeGreaterThanOrEqual(gas! * maxFeePerGas! + charged)
     expect(await balanceOf(bundling)).toBe(before + earned - bundle.cost!)
+  })
+
+  test('an operation whose data the executor cannot pay for holds up no other', async () => {
+    await setFee(1n)
+    const { context, executors, tester } = bundling
+    const chain = bundling.at('0.7')
+    const { hash, sign } = await admitSigning('balance')
+    const { operation } = await bundling.stored(hash)
+    await tester.setBalance({ address: operation.sender, value: parseEther('10') })
+    const raised = { maxFeePerGas: parseGwei('9'), maxPriorityFeePerGas: parseGwei('3') }
+    const large = await bundling.admit(
+      await sign({ ...operation, ...raised, callGasLimit: 5_000_000n }),
+      chain.entryPoint,
+    )
+    const [{ address }] = executors as [(typeof executors)[0]]
+    const draft = await assembleBundle(context, {
+      head: await bundling.heads.refresh(),
+      waiting: new Set(),
+      open: [],
+      executor: address,
+      entryPoint: chain.entryPoint,
+      funds: parseEther('1'),
+    })
+    if (typeof draft !== 'object') throw new Error('nothing can be bundled')
+    expect([draft.hashes, draft.dataReserve > 1n]).toEqual([[large], true])
+    const small = await admitOne('balance')
+    const before = await balanceOf(bundling)
+    const short = draft.gas * draft.fees.maxFeePerGas + draft.dataReserve - 1n
+    await tester.setBalance({ address, value: short })
+    await bundling.round()
+    expect(await states([large, small])).toEqual(['pooled', 'bundled'])
+    await tester.setBalance({ address, value: before })
+    await mineAt(bundling, baseFee)
+    await roundAndMine()
+    expect(await states([large])).toEqual(['included'])
   })
 })

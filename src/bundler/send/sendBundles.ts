@@ -171,16 +171,20 @@ async function sendBundle(
   const lane = { executor, mined: state.mined, open }
   const funds = greatest(state.balance - committedCost(lane), 0n)
   let isShort = false
+  // wei that a draft leaves for what is known once it is made, above all for its data. It doubles, so few drafts follow.
+  let left = 0n
   for (const entryPoint of entryPoints) {
     for (;;) {
-      const draft = await assembleBundle(context, { ...round, executor, entryPoint, funds })
+      const assembly = { ...round, executor, entryPoint, funds: funds - left }
+      const draft = await assembleBundle(context, assembly)
       if (draft === 'unaffordable') isShort = true
       if (typeof draft !== 'object') break
       const { hashes, gas, fees, dataReserve, leavesOthers } = draft
       const cost = transactionCost({ gas, ...fees }) + dataReserve
       if (funds < cost) {
-        context.problems.warn(executor, cannot.pay, { executor, free: funds, cost })
-        return 'stopped'
+        isShort = true
+        left = greatest(2n * left, cost - funds, funds / 64n)
+        continue
       }
       faultPoint('bundle:simulated')
       const relayedFrom = context.relay?.isPaused(head.number) === false ? head.number : undefined
