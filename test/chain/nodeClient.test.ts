@@ -124,7 +124,7 @@ describe('request', () => {
   test('a silent node is given up at the deadline', async () => {
     const mute = await node(() => undefined)
     await expect(
-      client([mute.url], { deadline: 50 }).request('eth_blockNumber', []),
+      client([mute.url], { deadline: 500 }).request('eth_blockNumber', []),
     ).rejects.toBeInstanceOf(NodeUnavailableError)
     expect(mute.bodies).toHaveLength(3)
   })

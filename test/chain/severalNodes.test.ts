@@ -121,9 +121,9 @@ describe('a transaction', () => {
     await third.begin(counting)
     const outcomes: (string | undefined)[] = []
     const metrics = recordMetrics(({ outcome }) => outcomes.push(outcome))
-    const begin = performance.now()
     expect(await broadcast(client, await signed(0), metrics)).toEqual({ kind: 'sent' })
-    expect(performance.now() - begin).toBeLessThan(1_000)
+    // The one that hangs is not waited for until it is given up.
+    expect(outcomes).not.toContain('silent')
     const asked = [second, third].map((node) => node.met('eth_sendRawTransaction'))
     expect(asked).toEqual([1, 1])
     await until(async () => outcomes.length === 2)
@@ -146,9 +146,11 @@ describe('a transaction', () => {
     await second.begin({ kind: 'error', methods: ['eth_sendRawTransaction'] })
     expect((await broadcast(client, tooLittle)).kind).toBe('indeterminate')
     await second.begin({ kind: 'hangs' })
-    const begin = performance.now()
-    expect((await broadcast(client, tooLittle)).kind).toBe('indeterminate')
-    expect(performance.now() - begin).toBeLessThan(4_000)
+    const outcomes: (string | undefined)[] = []
+    const metrics = recordMetrics(({ outcome }) => outcomes.push(outcome))
+    expect((await broadcast(client, tooLittle, metrics)).kind).toBe('indeterminate')
+    // But not until it is given up.
+    expect(outcomes).toEqual(['refused'])
   })
 })
 
