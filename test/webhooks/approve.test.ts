@@ -19,6 +19,7 @@ import {
   type RequestType,
   type WebhookSettings,
   type Webhooks,
+  webhookDeadline,
 } from '../../src/webhooks/manage.js'
 import { createWebhookTests } from '../../src/webhooks/testWebhook.js'
 import { testActor } from '../support/actor.js'
@@ -79,7 +80,8 @@ function register(
   requestType: RequestType = 'POST',
   settings: Partial<WebhookSettings> = {},
 ) {
-  return webhooks.create(appId, { webhookUrl, requestType, ...settings })
+  const deadlineMs = webhookDeadline.longest
+  return webhooks.create(appId, { webhookUrl, requestType, deadlineMs, ...settings })
 }
 
 const subject = {
