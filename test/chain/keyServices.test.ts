@@ -1,6 +1,6 @@
 import { parseTransaction } from 'viem'
 import { privateKeyToAccount, signAuthorization } from 'viem/accounts'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { SignerUnavailableError } from '../../src/base/errors/processErrors.js'
 import { localSigner } from '../../src/chain/signing/localSigner.js'
 import { openSigner } from '../../src/chain/signing/openSigner.js'
@@ -81,6 +81,9 @@ describe.each(keyServiceKinds)('a key in %s', (kind) => {
       const signer = await open(first.key(kind))
       await signer.signTransaction(transaction(0))
       first.mode = mode
+      // Its rest of half a second or more does not end while it is looked at.
+      const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now())
+      onTestFinished(() => clock.mockRestore())
       const signing = signer.signTransaction(transaction(1))
       await expect(signing).rejects.toThrow(SignerUnavailableError)
       await expect(signing).rejects.toThrow(reason)
@@ -89,6 +92,7 @@ describe.each(keyServiceKinds)('a key in %s', (kind) => {
       const asked = first.asked.length
       await expect(signer.signTransaction(transaction(1))).rejects.toThrow(reason)
       expect(first.asked).toHaveLength(asked)
+      clock.mockRestore()
       expect(await signedAgain(signer)).toMatch(/^0x02/)
     },
   )
