@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { InvalidParamsError } from '../../src/base/errors/requestErrors.js'
 import { noMetrics } from '../../src/base/metrics/metrics.js'
 import {
@@ -247,6 +247,8 @@ test('a webhook that is now forbidden by the allow list is not called', async ()
 test('an app tests its webhooks once in five seconds, whichever of them', async () => {
   const { url, seen } = await endpoint({ arePoliciesVerified: true })
   const runTest = createWebhookTests({ masterKey, client })
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now())
+  onTestFinished(() => clock.mockRestore())
   const stored = []
   for (let count = 0; count < 2; count++) {
     const { webhookId } = await register(url)
