@@ -407,11 +407,11 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('administration by the 
   test('a narrow window shows four screens, and the others behind More', async () => {
     await page.setViewportSize({ width: 390, height: 800 })
     const rail = page.getByRole('navigation', { name: 'Screens' })
-    expect(await rail.getByRole('link').count()).toBe(4)
+    await until(async () => (await rail.getByRole('link').count()) === 4)
     await page.getByRole('button', { name: 'More' }).click()
     await rail.getByRole('link', { name: 'Settings' }).click()
     await page.getByRole('heading', { name: 'Settings' }).waitFor()
-    expect(await rail.getByRole('link').count()).toBe(4)
+    await until(async () => (await rail.getByRole('link').count()) === 4)
     await page.getByRole('button', { name: 'More' }).click()
     await expectFine('more')
   })
