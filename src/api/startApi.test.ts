@@ -97,16 +97,16 @@ describe('answers that nobody reads', () => {
   }
 
   test('end their connection after some time', async () => {
-    await serveLarge({ answerTimeout: 50, unreadBytes: 64 * MIB })
-    const serverSide = new Promise<Socket>((resolve) => {
+    await serveLarge({ answerTimeout: 500, unreadBytes: 64 * MIB })
+    const closed = new Promise<unknown>((resolve) => {
       const hear = (message: unknown) => {
         unsubscribe('net.server.socket', hear)
-        resolve((message as { readonly socket: Socket }).socket)
+        resolve(once((message as { readonly socket: Socket }).socket, 'close'))
       }
       subscribe('net.server.socket', hear)
     })
     const socket = await askFor(3)
-    await once(await serverSide, 'close')
+    await closed
     expect(await readFrom(socket, 24 * MIB)).toBeLessThan(24 * MIB)
   })
 

@@ -31,7 +31,7 @@ async function startHanging() {
     return { services: { name }, close } as unknown as RunningChain
   }
   const chains = await startChains([good, hanging], start, pino({ level: 'silent' }))
-  await vi.waitUntil(() => attempts.length === 1, { timeout: 10_000 })
+  await vi.waitUntil(() => attempts.length === 1, { timeout: 60_000 })
   const names = () => [...chains.served.values()].map(({ name }) => name)
   return { chains, closed, names, attempt: attempts[0]! }
 }

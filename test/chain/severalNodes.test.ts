@@ -1,6 +1,6 @@
 import { numberToHex } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { broadcast } from '../../src/chain/broadcast.js'
 import { startHeadFollower } from '../../src/chain/headFollower.js'
 import { createNodeClient, type NodeClient } from '../../src/chain/nodeClient.js'
@@ -121,9 +121,9 @@ describe('a transaction', () => {
     await third.begin(counting)
     const outcomes: (string | undefined)[] = []
     const metrics = recordMetrics(({ outcome }) => outcomes.push(outcome))
-    const begin = performance.now()
     expect(await broadcast(client, await signed(0), metrics)).toEqual({ kind: 'sent' })
-    expect(performance.now() - begin).toBeLessThan(1_000)
+    // The one that hangs is not waited for until it is given up.
+    expect(outcomes).not.toContain('silent')
     const asked = [second, third].map((node) => node.met('eth_sendRawTransaction'))
     expect(asked).toEqual([1, 1])
     await until(async () => outcomes.length === 2)
@@ -146,9 +146,11 @@ describe('a transaction', () => {
     await second.begin({ kind: 'error', methods: ['eth_sendRawTransaction'] })
     expect((await broadcast(client, tooLittle)).kind).toBe('indeterminate')
     await second.begin({ kind: 'hangs' })
-    const begin = performance.now()
-    expect((await broadcast(client, tooLittle)).kind).toBe('indeterminate')
-    expect(performance.now() - begin).toBeLessThan(4_000)
+    const outcomes: (string | undefined)[] = []
+    const metrics = recordMetrics(({ outcome }) => outcomes.push(outcome))
+    expect((await broadcast(client, tooLittle, metrics)).kind).toBe('indeterminate')
+    // But not until it is given up.
+    expect(outcomes).toEqual(['refused'])
   })
 })
 
@@ -221,6 +223,9 @@ describe('of two nodes', () => {
   })
 
   test("a node's own trouble with one method is taken to the other, which is then asked first", async () => {
+    // The rest of the first one, of half a second or more, does not end meanwhile.
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now())
+    onTestFinished(() => clock.mockRestore())
     const [first, second] = await three()
     const client = clientOf(first, second)
     await first.begin({ kind: 'error', methods: ['eth_gasPrice'] })

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Json, result } from '../support/http/jsonRpc.js'
 import { devAccount } from '../support/service/devAccount.js'
 import { useRunningPurser } from '../support/service/usePurser.js'
-import { chromiumPath, seriousFindings } from './browser.js'
+import { until } from '../support/until.js'
+import { chromiumPath, evaluate, openContext, seriousFindings } from './browser.js'
 import { type SubPath, startSubPath } from './subPath.js'
 import { type Console, consoleTitle, useConsole } from './useConsole.js'
 
@@ -96,9 +97,8 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('administration by the 
       await button('End the key').click()
       await button('End it').click()
       await page.locator('tbody tr.is-over', { hasText: newest }).waitFor()
-      await expect
-        .poll(async () => (await chainIdBy(link)) as object, { timeout: 20_000 })
-        .toMatchObject({ error: { code: -32001 } })
+      const { code } = await until(async () => ((await chainIdBy(link)) as Json).error)
+      expect(code).toBe(-32001)
       await page.keyboard.press('Escape')
       await page.locator('.panel').waitFor({ state: 'detached' })
       await expectFine('app')
@@ -145,11 +145,11 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('administration by the 
 
     test('a row comes by the stream; its calls are described, and it can be tried and taken back', async () => {
       await page.goto(url('operations'))
-      await page.locator('.live[title^="Changes come by themselves"]').waitFor({ timeout: 15_000 })
+      await page.locator('.live[title^="Changes come by themselves"]').waitFor()
       const dev = await devAccount(purser().info, 'streamed')
       await debug('setBundlingMode', 'manual')
       const hash = await dev.send(await dev.sponsored())
-      await page.locator('tbody .state-pooled').waitFor({ timeout: 15_000 })
+      await page.locator('tbody .state-pooled').waitFor()
       await page.locator('tbody tr').first().click()
       await page.locator('.calls').getByText('on').waitFor()
       await button('Simulate it now').click()
@@ -158,8 +158,8 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('administration by the 
       await button('Cancel the operation').click()
       await expectFine('operation-cancel')
       await button('Cancel it').click()
-      await page.locator('.panel .state-dropped').waitFor({ timeout: 15_000 })
-      await page.locator('tbody .state-dropped').waitFor({ timeout: 15_000 })
+      await page.locator('.panel .state-dropped').waitFor()
+      await page.locator('tbody .state-dropped').waitFor()
       await page.locator('.remedy').getByText('CANCELLED').first().waitFor()
       await expectFine('operation-dropped')
       await debug('setBundlingMode', 'auto')
@@ -197,7 +197,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('administration by the 
       await expectFine('members')
 
       const { browser } = opened()
-      const context = await browser.newContext({ ignoreHTTPSErrors: true })
+      const context = await openContext(browser, { ignoreHTTPSErrors: true })
       second = await context.newPage()
       // The same link, as somebody opens it from elsewhere: below the path of the proxy.
       await second.goto(`${ops.url}/console/setup${new URL(shownLink).hash}`)
@@ -237,7 +237,8 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('administration by the 
       const before = await apps(purser().info.authToken)
       const [{ id, accountId }] = before.items
       const ask = (method: string, path: string, body: object) =>
-        second.evaluate(
+        evaluate(
+          second,
           `fetch(${JSON.stringify(`${new URL(ops.url).pathname}/admin/v1${path}`)}, ${JSON.stringify(
             {
               method,
@@ -406,11 +407,11 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('administration by the 
   test('a narrow window shows four screens, and the others behind More', async () => {
     await page.setViewportSize({ width: 390, height: 800 })
     const rail = page.getByRole('navigation', { name: 'Screens' })
-    expect(await rail.getByRole('link').count()).toBe(4)
+    await until(async () => (await rail.getByRole('link').count()) === 4)
     await page.getByRole('button', { name: 'More' }).click()
     await rail.getByRole('link', { name: 'Settings' }).click()
     await page.getByRole('heading', { name: 'Settings' }).waitFor()
-    expect(await rail.getByRole('link').count()).toBe(4)
+    await until(async () => (await rail.getByRole('link').count()) === 4)
     await page.getByRole('button', { name: 'More' }).click()
     await expectFine('more')
   })

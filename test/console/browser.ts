@@ -1,5 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+} from 'playwright-core'
 
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
@@ -10,6 +16,16 @@ export function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: chromiumPath ?? '', args: ['--no-sandbox'] })
 }
 
+/** A visitor with cookies of his own, whose pages wait as long as `until` does: Playwright's half a minute is no bound of the console. */
+export async function openContext(
+  browser: Browser,
+  options: BrowserContextOptions = {},
+): Promise<BrowserContext> {
+  const context = await browser.newContext(options)
+  context.setDefaultTimeout(90_000)
+  return context
+}
+
 /** What Chromium answers. Evaluations and sizes have no time limit of their own: after a minute this fails, and names what was asked. */
 export async function inTime<T>(what: string, asked: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
@@ -17,6 +33,11 @@ export async function inTime<T>(what: string, asked: Promise<T>): Promise<T> {
     timer = setTimeout(() => reject(new Error(`${what}: no answer for a minute`)), 60_000)
   })
   return Promise.race([asked, late]).finally(() => clearTimeout(timer))
+}
+
+/** What a script gives in the page. */
+export function evaluate<T>(page: Page, script: string): Promise<T> {
+  return inTime(script.slice(0, 80), page.evaluate<T>(script))
 }
 
 const axe = () => readFileSync('node_modules/axe-core/axe.min.js', 'utf8')

@@ -3,7 +3,8 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { adminGet } from '../support/service/adminGet.js'
 import { sendRefused } from '../support/service/sendRefused.js'
 import { useRunningPurser } from '../support/service/usePurser.js'
-import { chromiumPath } from './browser.js'
+import { until } from '../support/until.js'
+import { chromiumPath, evaluate, openContext } from './browser.js'
 import { consoleTitle, useConsole } from './useConsole.js'
 
 const password = 'nine blue bicycles in the rain'
@@ -18,7 +19,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('a developer of an acco
 
   /** A page of a new user who chose the password. */
   const enter = async (token: string): Promise<Page> => {
-    const page = await (await opened().browser.newContext()).newPage()
+    const page = await (await openContext(opened().browser)).newPage()
     await page.goto(url(`setup#${token}`))
     await page.getByLabel('Password').fill(password)
     await page.keyboard.press('Enter')
@@ -89,12 +90,10 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('a developer of an acco
   test('is offered to simulate what was refused; an operator outside all accounts is not', async () => {
     const { info, output } = purser()
     await sendRefused(info)
-    await expect
-      .poll(async () => (await adminGet(info, '/refusals')).items.length, { timeout: 15_000 })
-      .toBe(1)
-    const {
-      items: [{ refusalId }],
-    } = await adminGet(info, '/refusals')
+    const [{ refusalId }] = await until(async () => {
+      const { items } = await adminGet(info, '/refusals')
+      return items.length === 1 && items
+    })
     const simulate = (of: Page) => of.getByRole('button', { name: 'Simulate it now' })
     await viewer.goto(url(`refusals/${refusalId}`))
     await simulate(viewer).waitFor()
@@ -108,7 +107,8 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('a developer of an acco
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
     }
-    const token = await first.evaluate(
+    const token = await evaluate(
+      first,
       `fetch('/admin/v1/users', ${JSON.stringify(request)}).then((answer) => answer.json()).then(({ token }) => token)`,
     )
     const operator = await enter(String(token))

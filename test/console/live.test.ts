@@ -2,7 +2,7 @@ import type { Route } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { adminGet } from '../support/service/adminGet.js'
 import { useRunningPurser } from '../support/service/usePurser.js'
-import { chromiumPath } from './browser.js'
+import { chromiumPath, evaluate } from './browser.js'
 import { type Console, consoleTitle, useConsole } from './useConsole.js'
 
 const purser = useRunningPurser(['--ip-rate', '5000'])
@@ -81,7 +81,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('what changes while it 
     await page.locator('tbody .state-pooled').waitFor()
     change({ items: [] })
     // As when the tab is looked at again: no stream tells of an operation that the service does not have.
-    await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
+    await evaluate(page, `document.dispatchEvent(new Event('visibilitychange'))`)
     await page.locator('tbody').waitFor({ state: 'detached' })
     await page.unroute(path)
   })

@@ -4,7 +4,8 @@ import { devKey } from '../../src/cli/devnet/devKeys.js'
 import { depositOf } from '../support/chain/depositOf.js'
 import { adminGet } from '../support/service/adminGet.js'
 import { useRunningPurser } from '../support/service/usePurser.js'
-import { chromiumPath } from './browser.js'
+import { until } from '../support/until.js'
+import { chromiumPath, evaluate } from './browser.js'
 import { injectWallet } from './injectWallet.js'
 import { sponsoredByViem } from './sponsoredByViem.js'
 import { type Console, consoleTitle, useConsole } from './useConsole.js'
@@ -25,16 +26,20 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('a new app, by keyboard
     await appears('Get started')
   })
 
-  const focused = `(() => {
-    const { activeElement: at } = document
+  const nameOf = `((at) => {
     const label = at.labels?.[0]?.querySelector('.field-name')?.textContent
     return label ?? at.getAttribute('aria-label') ?? at.textContent
-  })()`
+  })`
+  const focused = `${nameOf}(document.activeElement)`
+  const enabled = `[...document.querySelectorAll('a, button, input, select, textarea')]
+    .filter((each) => !each.disabled && each.checkVisibility()).map(${nameOf})`
   /** Tab until the focus is on what has this name. */
   const reach = async (name: string) => {
+    // It may wait for an answer of the service: no key reaches what is not there, or not enabled.
+    await until(async () => (await evaluate<string[]>(page, enabled)).includes(name))
     const passed: unknown[] = []
     while (passed.length < 80) {
-      const now = await page.evaluate(focused)
+      const now = await evaluate(page, focused)
       if (now === name) return
       passed.push(now)
       await page.keyboard.press('Tab')
@@ -54,7 +59,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('a new app, by keyboard
     for (const name of names) await page.keyboard.press(name)
   }
   const heading = (name: string) => page.getByRole('heading', { name }).waitFor()
-  const noDialog = () => page.locator('dialog').waitFor({ state: 'detached', timeout: 20_000 })
+  const noDialog = () => page.locator('dialog').waitFor({ state: 'detached' })
   let standardUrl = ''
 
   test('gets a URL', async () => {
@@ -97,7 +102,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('a new app, by keyboard
     await expectFine('tank-deploy')
     await press('Send by Test wallet')
     await noDialog()
-    await page.locator('.panel .warn').waitFor({ state: 'detached', timeout: 20_000 })
+    await page.locator('.panel .warn').waitFor({ state: 'detached' })
     await press('Deposit…')
     await write('Amount in ether', '1')
     await press('Deposit by Test wallet')

@@ -67,7 +67,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the owner of an app'),
       const user = await devAccount(info, 'console-overview')
       await receiptOf(info, await user.send(await user.sponsored()))
       const received = page.locator('.figures a', { hasText: 'Received' }).locator('strong')
-      await received.getByText('1', { exact: true }).waitFor({ timeout: 20_000 })
+      await received.getByText('1', { exact: true }).waitFor()
       await page.locator('rect.chart-good').first().waitFor()
       await expectFine('overview')
       const before = new URL(page.url()).searchParams
@@ -179,7 +179,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the owner of an app'),
     test('viem is refused, and its refusal leads to the policy that refused', async () => {
       await expect(sendByViem('console-viem-refused')).rejects.toThrow('is not among those')
       await page.goto(url('operations?view=refused'))
-      await page.locator('tbody tr').first().click({ timeout: 15_000 })
+      await page.locator('tbody tr').first().click()
       await page.locator('.remedy').getByText('CALL_NOT_ALLOWED').waitFor()
       await page.getByRole('link', { name: 'Open the policy that refused' }).click()
       await page.getByLabel('Rule by rule').locator('.bad').waitFor()
@@ -191,7 +191,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the owner of an app'),
       const user = await devAccount(info, 'console-policy')
       await expect(user.sponsored()).rejects.toThrow('not sponsored')
       await page.goto(url('operations?view=not-sponsored'))
-      await page.locator('tbody tr').first().click({ timeout: 15_000 })
+      await page.locator('tbody tr').first().click()
       await page.locator('.remedy').getByText('CALL_NOT_ALLOWED').waitFor()
       await page.getByRole('link', { name: 'Open the policy that refused' }).click()
       await page.getByLabel('Rule by rule').locator('.bad').waitFor()
@@ -306,7 +306,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the owner of an app'),
       expect(await deposit()).toBe(before)
       wallet.declines = false
       await button('Deposit by Test wallet').click()
-      await page.locator('dialog').waitFor({ state: 'detached', timeout: 20_000 })
+      await page.locator('dialog').waitFor({ state: 'detached' })
       expect(await deposit()).toBe(before + ether / 2n)
 
       await button('Withdraw…').click()
@@ -318,7 +318,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the owner of an app'),
       await expectFine('tank-withdraw-refused')
       wallet.account = privateKeyToAccount(devKey(0))
       await button('Withdraw by Test wallet').click()
-      await page.locator('dialog').waitFor({ state: 'detached', timeout: 20_000 })
+      await page.locator('dialog').waitFor({ state: 'detached' })
       expect(await deposit()).toBe(before + ether / 4n)
 
       let giveReceipts = () => {}
@@ -412,11 +412,11 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the owner of an app'),
 
     test('its calls are listed with what it said; one that fails is paused, and that is said', async () => {
       expect((await sponsorWith({ order: 7 })).sponsorship.sponsored).toBe(true)
-      await page.locator('.panel tbody').getByText('approved').waitFor({ timeout: 15_000 })
+      await page.locator('.panel tbody').getByText('approved').waitFor()
       hook.answer = { status: 500, body: '{}' }
       for (let failure = 0; failure < 5; failure += 1)
         expect((await sponsorWith({ order: failure })).sponsorship.sponsored).toBe(false)
-      await page.locator('.panel-head').getByText('paused').waitFor({ timeout: 15_000 })
+      await page.locator('.panel-head').getByText('paused').waitFor()
       await expectFine('webhook-circuit')
       const rows = await savedCsv(page.locator('.panel'))
       expect(rows.filter((row) => row.includes('http_status'))).toHaveLength(5)
@@ -446,7 +446,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the owner of an app'),
       const user = await devAccount(info, 'console-events')
       await receiptOf(info, await user.send(await user.sponsored()))
       const row = page.locator('.deliveries li', { hasText: 'user_operation.included' })
-      await row.getByText('delivered').waitFor({ timeout: 20_000 })
+      await row.getByText('delivered').waitFor()
       const ofEvent = () =>
         hook.calls.filter(({ body }) => body.includes('user_operation.included'))
       expect(ofEvent()).toHaveLength(1)
@@ -475,13 +475,13 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the owner of an app'),
     await page.goto(url('overview'))
     // Two by the policy and five by the webhook, each with a decision and an error: counted once.
     const refused = page.locator('.figures a', { hasText: 'Refused' }).locator('strong')
-    await refused.getByText('7', { exact: true }).waitFor({ timeout: 20_000 })
+    await refused.getByText('7', { exact: true }).waitFor()
     await opened().context.setOffline(true)
-    await page.getByText('No connection.').first().waitFor({ timeout: 15_000 })
+    await page.getByText('No connection.').first().waitFor()
     expect(await page.locator('.figures li').count()).toBe(6)
     await expectFine('overview-no-connection')
     await opened().context.setOffline(false)
-    await page.getByText('No connection.').first().waitFor({ state: 'detached', timeout: 45_000 })
+    await page.getByText('No connection.').first().waitFor({ state: 'detached' })
   })
 
   test('no request broke the content policy', () => {

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect } from 'vitest'
-import { chromiumPath, inTime, openBrowser, seriousFindings } from './browser.js'
+import { chromiumPath, inTime, openBrowser, openContext, seriousFindings } from './browser.js'
 
 /** The folder into which `npm run console:pictures` writes; absent = none is taken. */
 const pictures = process.env.PURSER_PICTURES
@@ -44,7 +44,7 @@ export function useConsole(): () => Console {
 
 async function openConsole(): Promise<Console> {
   const browser = await openBrowser()
-  const context = await browser.newContext({
+  const context = await openContext(browser, {
     viewport: { width: 1280, height: 800 },
     permissions: ['clipboard-read', 'clipboard-write'],
   })
@@ -60,7 +60,7 @@ async function openConsole(): Promise<Console> {
     context,
     page,
     complaints,
-    appears: (text) => page.getByText(text).first().waitFor({ timeout: 15_000 }),
+    appears: (text) => page.getByText(text).first().waitFor(),
     async expectFine(name) {
       expect(await seriousFindings(page), name).toEqual([])
       await look(page, name)

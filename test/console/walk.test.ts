@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sendRefused } from '../support/service/sendRefused.js'
 import { useRunningPurser } from '../support/service/usePurser.js'
-import { chromiumPath } from './browser.js'
+import { chromiumPath, evaluate, openContext } from './browser.js'
 import { type Console, consoleTitle, useConsole } from './useConsole.js'
 
 const run = promisify(execFile)
@@ -68,7 +68,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the console'), () => {
     await appears(purser().info.bundlerUrl)
     await appears(purser().info.authToken)
     await expectFine('start-empty')
-    const second = await (await browser.newContext()).newPage()
+    const second = await (await openContext(browser)).newPage()
     await second.goto(link())
     await second.getByText('This link is unknown, was used').waitFor()
     await second.context().close()
@@ -76,11 +76,11 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the console'), () => {
 
   test('the snippet for viem runs as it is copied, and its operation appears without reloading', async () => {
     await click('button[aria-label="Copy the viem code"]')
-    const code = await page.evaluate('navigator.clipboard.readText()')
+    const code = await evaluate(page, 'navigator.clipboard.readText()')
     writeFileSync(join(folder, 'first.mjs'), String(code))
     const { stdout } = await run(process.execPath, [join(folder, 'first.mjs')])
     expect(stdout).toContain('success: true')
-    await page.locator('.latest .state-included').waitFor({ timeout: 15_000 })
+    await page.locator('.latest .state-included').waitFor()
     await expectFine('start')
     await click('.latest a')
     await page.locator('.timeline .good').waitFor()
@@ -94,7 +94,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the console'), () => {
     const reason = await sendRefused(purser().info)
     await page.goto(url('operations'))
     await page.locator('.tabs').getByRole('link', { name: 'Refused' }).click()
-    await page.locator('tbody tr').first().click({ timeout: 15_000 })
+    await page.locator('tbody tr').first().click()
     const remedy = page.locator('.remedy')
     await remedy.getByText(reason).waitFor()
     expect(await remedy.locator('li').count()).toBeGreaterThan(0)
@@ -113,7 +113,7 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the console'), () => {
     await page.locator('tbody tr').first().waitFor()
     await expectFine('operations')
     // As with a long name, the coin of another chain, and an operation that waited.
-    await page.evaluate(longTexts)
+    await evaluate(page, longTexts)
     await expectFine('operations-long')
     for (const [name, count] of [
       ['Included', 1],
@@ -143,18 +143,18 @@ describe.skipIf(chromiumPath === undefined)(consoleTitle('the console'), () => {
     await press('Escape')
     await page.locator('dialog').waitFor({ state: 'detached' })
     await press('/')
-    expect(await page.evaluate('document.activeElement.id')).toBe('search')
+    expect(await evaluate(page, 'document.activeElement.id')).toBe('search')
   })
 
   test('a service that does not answer is reported, and what was shown stays', async () => {
     await page.goto(url('operations'))
     await page.locator('tbody tr').first().waitFor()
     await context.setOffline(true)
-    await page.getByText('No connection.').waitFor({ timeout: 15_000 })
+    await page.getByText('No connection.').waitFor()
     expect(await page.locator('tbody tr').count()).toBeGreaterThan(0)
     await expectFine('no-connection')
     await context.setOffline(false)
-    await page.getByText('No connection.').waitFor({ state: 'detached', timeout: 45_000 })
+    await page.getByText('No connection.').waitFor({ state: 'detached' })
   })
 
   test('a tab from before an upgrade loads itself anew once, and says so where that does not help', async () => {

@@ -9,7 +9,7 @@ import { type Address, type Hex, parseAbiItem } from 'viem'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { placeKernel } from '../clients/support/placeKernel.js'
 import { placeSafe } from '../clients/support/placeSafe.js'
-import { chromiumPath, openBrowser } from '../console/browser.js'
+import { chromiumPath, openBrowser, openContext } from '../console/browser.js'
 import { quietPort } from '../support/quietPort.js'
 import { commandsOn, rowsOf } from '../support/service/cliAnswers.js'
 import { nodeClient } from '../support/service/smartAccounts.js'
@@ -166,7 +166,8 @@ describe.skipIf(chromiumPath === undefined)('in a browser', () => {
       '--clearScreen',
       'false',
     ])
-    const page = await browser.newPage()
+    const context = await openContext(browser)
+    const page = await context.newPage()
     const errors: string[] = []
     page.on('pageerror', (error) => errors.push(error.message))
     await page.goto(url)
@@ -175,7 +176,7 @@ describe.skipIf(chromiumPath === undefined)('in a browser', () => {
     await shown.waitFor()
     const text = (await shown.textContent()) ?? ''
     expect(errors).toEqual([])
-    await page.close()
+    await context.close()
     return text.split('\n')
   }
 

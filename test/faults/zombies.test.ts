@@ -70,7 +70,7 @@ test.each([
       const leaders = await fleet.leaders()
       return leaders.length === 1 && leaders[0] === second
     })
-    expect(first?.output()).toContain('bundling taken over by another process')
+    await until(async () => first?.output().includes('bundling taken over by another process'))
     await fleet.quiet()
     await expectBalancedBooks(fleet.folder, fleet.info(), acknowledged, fleet.deposit)
     for (const key of [devKey(1), devKey(2)]) {

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { InvalidParamsError } from '../../src/base/errors/requestErrors.js'
 import { noMetrics } from '../../src/base/metrics/metrics.js'
 import {
@@ -19,6 +19,7 @@ import {
   type RequestType,
   type WebhookSettings,
   type Webhooks,
+  webhookDeadline,
 } from '../../src/webhooks/manage.js'
 import { createWebhookTests } from '../../src/webhooks/testWebhook.js'
 import { testActor } from '../support/actor.js'
@@ -79,7 +80,8 @@ function register(
   requestType: RequestType = 'POST',
   settings: Partial<WebhookSettings> = {},
 ) {
-  return webhooks.create(appId, { webhookUrl, requestType, ...settings })
+  const deadlineMs = webhookDeadline.longest
+  return webhooks.create(appId, { webhookUrl, requestType, deadlineMs, ...settings })
 }
 
 const subject = {
@@ -245,6 +247,8 @@ test('a webhook that is now forbidden by the allow list is not called', async ()
 test('an app tests its webhooks once in five seconds, whichever of them', async () => {
   const { url, seen } = await endpoint({ arePoliciesVerified: true })
   const runTest = createWebhookTests({ masterKey, client })
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(performance.now())
+  onTestFinished(() => clock.mockRestore())
   const stored = []
   for (let count = 0; count < 2; count++) {
     const { webhookId } = await register(url)

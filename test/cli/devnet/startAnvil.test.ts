@@ -74,8 +74,9 @@ async function startElsewhere(after: string) {
       cwd: fileURLToPath(new URL('../../..', import.meta.url)),
     },
   )
+  const ended = once(child, 'exit')
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string]
-  return { child, anvil: JSON.parse(line) as { rpcUrl: string; pid: number } }
+  return { child, ended, anvil: JSON.parse(line) as { rpcUrl: string; pid: number } }
 }
 
 test('serves the asked chain on the loopback interface and is gone after stop', async () => {
@@ -161,13 +162,13 @@ test('loses nothing that was saved when anvil is killed', async () => {
 })
 
 test('adopts an anvil that outlived its killed owner, with its pending transactions', async () => {
-  const { child, anvil } = await startElsewhere('')
+  const { child, ended, anvil } = await startElsewhere('')
   const client = anvilClient(anvil.rpcUrl)
   await client.setAutomine(false)
   const wallet = await devWallet(anvil.rpcUrl)
   const hash = await wallet.sendTransaction({ to: FRIEND, value: 1n })
   child.kill('SIGKILL')
-  await once(child, 'exit')
+  await ended
   expect(isAlive(anvil.pid)).toBe(true)
 
   const adopted = await start({ dataDir })
@@ -178,10 +179,10 @@ test('adopts an anvil that outlived its killed owner, with its pending transacti
 })
 
 test('saves and ends a survivor that was started with other settings', async () => {
-  const { child, anvil } = await startElsewhere('')
+  const { child, ended, anvil } = await startElsewhere('')
   const { transactionHash } = await transfer(anvil.rpcUrl)
   child.kill('SIGKILL')
-  await once(child, 'exit')
+  await ended
 
   const second = await start({ dataDir, blockTime: 60 })
   expect(second.pid).not.toBe(anvil.pid)
@@ -213,8 +214,9 @@ test('starts anew when the record cannot be read', async () => {
 })
 
 test('a process that exits without stopping its chain leaves none behind', async () => {
-  const { child, anvil } = await startElsewhere('process.exit(3)')
-  await once(child, 'exit')
+  const { ended, anvil } = await startElsewhere('process.exit(3)')
+  // It may be over before its line has come.
+  await ended
   await until(async () => !isAlive(anvil.pid))
 })
 

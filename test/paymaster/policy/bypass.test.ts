@@ -31,7 +31,7 @@ import { SIGNER_PURPOSE } from '../../../src/paymaster/tank/signForTank.js'
 import { serveChain } from '../../../src/service/serveChain.js'
 import { decryptSecret } from '../../../src/tenants/secrets.js'
 import { createApprover } from '../../../src/webhooks/approve.js'
-import { createWebhooks } from '../../../src/webhooks/manage.js'
+import { createWebhooks, webhookDeadline } from '../../../src/webhooks/manage.js'
 import { testActor } from '../../support/actor.js'
 import { createApp } from '../../support/database/createApp.js'
 import { unsetGas } from '../../support/operations/unsetGas.js'
@@ -398,13 +398,13 @@ describe('the approval of a webhook', () => {
     await new Promise((done) => server.close(done))
   })
 
-  const register = (webhookUrl: string) =>
+  const register = (webhookUrl: string, deadlineMs: number = webhookDeadline.longest) =>
     createWebhooks({
       database: database(),
       masterKey: world().parts.masterKey,
       guard,
       actor: testActor,
-    }).create(appId, { webhookUrl, requestType: 'POST', deadlineMs: 500 })
+    }).create(appId, { webhookUrl, requestType: 'POST', deadlineMs })
   const denial = '{"arePoliciesVerified":false}'
 
   test('is asked for without webhookData where the policy says always', async () => {
@@ -455,7 +455,7 @@ describe('the approval of a webhook', () => {
       'http_status',
     ],
   ])('that is %s is a no', async (_, given, outcome) => {
-    await register(`http://127.0.0.1:${port}/`)
+    await register(`http://127.0.0.1:${port}/`, outcome === 'timeout' ? 1_000 : undefined)
     answer = given
     const { draft } = await newDraft()
     const { decision, calls } = await decide(draft, { webhookData: {} })

@@ -59,7 +59,7 @@ export async function startAnvil(
 ): Promise<Anvil> {
   const { rpcUrl: url, nodeUrl, wsUrl, stop } = await launch(args, kind)
   const client = createPublicClient({
-    transport: http(url, { retryCount: 0 }),
+    transport: http(url, { retryCount: 0, timeout: 60_000 }),
     pollingInterval: 10,
   })
   const request: Anvil['request'] = (method, params) =>

@@ -31,7 +31,11 @@ async function withHook<Result>(
   run: () => Promise<Result>,
 ): Promise<Result> {
   hook.answer = answer
-  const body = { webhookUrl: hook.url, requestType: 'POST', deadlineMs: 1_000 }
+  const body = {
+    webhookUrl: hook.url,
+    requestType: 'POST',
+    deadlineMs: answer === 'hangs' ? 1_000 : 5_000,
+  }
   const { webhook } = await admin('POST', `/apps/${appId}/webhooks`, body)
   try {
     return await run()

@@ -21,7 +21,7 @@ export type TestMethods = Readonly<Record<string, Method>>
 type Ask = (method: string, ...params: readonly unknown[]) => Promise<unknown>
 
 function askerOf(rpcUrl: string): Ask {
-  const client = createPublicClient({ transport: http(rpcUrl, { retryCount: 0 }) })
+  const client = createPublicClient({ transport: http(rpcUrl, { retryCount: 0, timeout: 60_000 }) })
   return (method, ...params) => client.request({ method, params } as never)
 }
 
@@ -82,7 +82,7 @@ type Request = { from?: Address; to?: Address; data?: Hex; value?: Hex; gas?: He
 /** geth keeps no keys, gives no money and goes back by the number of a block. */
 export function gethMethods(rpcUrl: string, chainId: number): TestMethods {
   const ask = askerOf(rpcUrl)
-  const transport = http(rpcUrl, { retryCount: 0 })
+  const transport = http(rpcUrl, { retryCount: 0, timeout: 60_000 })
   const chain = defineChain({
     id: chainId,
     name: 'geth',
