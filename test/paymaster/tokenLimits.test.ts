@@ -230,6 +230,56 @@ describe('tokens and prices', () => {
   })
 })
 
+test('senders that have paid before owe no more together than half of the deposit, with what was never paid', async () => {
+  const { entryPoint } = chain()
+  const asked = await request('has paid', devToken)
+  const { sender } = asked.draft
+  const book = async (payer: Address, cost: bigint, missed: boolean) => {
+    const hash: Hex = `0x${randomBytes(32).toString('hex')}`
+    const place = { chain_id: BigInt(chainId), user_op_hash: hash, block_number: 1n }
+    await database()
+      .insertInto('token_payments')
+      .values({
+        ...place,
+        app_id: appId,
+        tank,
+        sender: payer,
+        token: devToken,
+        charged: missed ? 0n : 1n,
+        cost,
+        missed,
+      })
+      .execute()
+    await database()
+      .insertInto('inclusions')
+      .values({
+        ...place,
+        entry_point: entryPoint.address,
+        sender: payer,
+        nonce: 0n,
+        paymaster: tank,
+        success: !missed,
+        actual_gas_cost: cost,
+        actual_gas_used: 1n,
+        reason: '0x',
+        transaction_hash: hash,
+        block_hash: hash,
+        block_time: new Date(),
+        first_log: 0,
+        log_index: 0,
+      })
+      .execute()
+  }
+  // Each of the others had paid too, and was refused after its own default.
+  await book(sender, 1n, false)
+  const others = [0, 1, 2, 3, 4].map((each): Address => `0x${'0'.repeat(39)}${each}`)
+  for (const other of others.slice(0, 4)) await book(other, parseEther('0.1'), true)
+  const paymaster = paymasterWith([token(devToken)])
+  await paymaster.pay(asked)
+  await book(others[4]!, parseEther('0.1'), true)
+  await expect(paymaster.pay(asked)).rejects.toMatchObject({ data: { code: 'ADVANCE_REACHED' } })
+})
+
 test('a token that is not taken is refused with those that are, and leaves no decision', async () => {
   const asked = await request('unsupported', devToken)
   const paymaster = paymasterWith([token(feeToken)])

@@ -108,7 +108,10 @@ export async function reserveTokenPayment(
 const SENDER_DIVISOR = 8n
 /** All senders that never paid the tank, with what the app's senders did not pay recently: a quarter. */
 const NEW_SENDERS_DIVISOR = 4n
-/** All senders of the app: a half. */
+/**
+ * All senders of the app, with what they did not pay recently: a half. To pay once costs a sender almost nothing, so
+ * senders that have paid before must not fail one after the other without a bound.
+ */
 const APP_DIVISOR = 2n
 
 /**
@@ -124,7 +127,7 @@ function requireAdvance(
   const checks = [
     ['the sender', ofSender, available / SENDER_DIVISOR],
     ['senders that never paid it', ofNewSenders, available / NEW_SENDERS_DIVISOR],
-    ['the app', ofApp, available / APP_DIVISOR],
+    ['the app', ofApp + lost, available / APP_DIVISOR],
   ] as const
   for (const [subject, sum, limit] of checks)
     if (sum > limit)
