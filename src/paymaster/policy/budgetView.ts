@@ -10,8 +10,8 @@ import type { HeldBudget, ReservationSlot } from '../ledger/reservations.js'
 import type { BudgetClaim } from './budget/budget.js'
 import type { ClaimDecision } from './decideReservation.js'
 
-/** The amounts that a slot holds of counters, by the counters' names. */
-export type HeldBudgets = Map<string, Omit<HeldBudget, 'reservationId'>>
+/** The amounts that a slot holds of counters, by the names of their budgets. */
+export type HeldBudgets = Map<string, readonly Omit<HeldBudget, 'reservationId'>[]>
 
 type BudgetHolder = { readonly slot: ReservationSlot; readonly held: HeldBudgets }
 
@@ -58,16 +58,14 @@ export function createBudgetView(queries: readonly CounterQuery[], used: readonl
       const { policyId, budget, subject } = claim
       const key = { policyId, budget, subject, bucket: BigInt(claim.bucket) }
       const ofSlot = heldOf(claim, held)
-      for (const each of ofSlot) {
+      for (const each of ofSlot)
         add({ policyId, budget, subject, bucket: each.bucket }, -each.amount)
-        held.delete(counterName(each))
-      }
       const { appId, sender, nonce } = slot
       if (ofSlot.some(({ bucket }) => bucket !== key.bucket))
         moves.set(`${appId} ${sender} ${nonce} ${budgetName(key)}`, { slot, ...key })
       const amount = greatest(claim.amount, ...ofSlot.map((each) => each.amount))
       add(key, amount)
-      held.set(counterName(key), { ...key, amount })
+      held.set(budgetName(key), [{ ...key, amount }])
     },
     changes: () => ({ counters: [...added.values()], moves: [...moves.values()] }),
   }
@@ -78,5 +76,5 @@ export function budgetName({ policyId, budget, subject }: Omit<CounterQuery, 'ol
 }
 
 function heldOf(claim: Omit<CounterQuery, 'oldest'>, held: HeldBudgets) {
-  return [...held.values()].filter((each) => budgetName(each) === budgetName(claim))
+  return held.get(budgetName(claim)) ?? []
 }

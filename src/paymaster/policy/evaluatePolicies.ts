@@ -1,5 +1,5 @@
 import type { Refusal, RefusalCode } from '../../base/errors/catalogue.js'
-import { type BudgetSpending, claimBudgets } from './budget/budget.js'
+import { type BudgetSpending, claimBudgets, MOST_CLAIMS } from './budget/budget.js'
 import type { PolicyClaim, ReservationClaim } from './decideReservation.js'
 import type { AppPolicies } from './policies.js'
 import type { Policy } from './policySchema.js'
@@ -78,13 +78,14 @@ export function evaluateCost(
   remaining: RemainingPolicies,
   facts: CostFacts,
 ): PolicyEvaluation<Pick<ReservationClaim, 'ofAccount' | 'ofApp'>> {
+  let left = MOST_CLAIMS
   const answer = (policy: Policy): CostAnswer => {
     const refusal = firstOf(estimateRules, policy, facts)
     if (refusal !== undefined) return { policy, refusal, candidate: undefined }
-    const budgets = claimBudgets(policy, facts)
-    return 'refusal' in budgets
-      ? { policy, refusal: budgets.refusal, candidate: undefined }
-      : { policy, refusal: undefined, candidate: { policyId: policy.id, ...budgets } }
+    const budgets = claimBudgets(policy, facts, left)
+    if ('refusal' in budgets) return { policy, refusal: budgets.refusal, candidate: undefined }
+    left -= budgets.claims.length
+    return { policy, refusal: undefined, candidate: { policyId: policy.id, ...budgets } }
   }
   const ofAccount = remaining.ofAccount.map(answer)
   const ofApp = remaining.ofApp?.map(answer)

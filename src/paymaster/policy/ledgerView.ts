@@ -1,6 +1,6 @@
 import type { Address } from 'viem'
 import { greatest, smallest } from '../../base/bigints.js'
-import { type CounterQuery, counterName } from '../ledger/budgetCounters.js'
+import type { CounterQuery } from '../ledger/budgetCounters.js'
 import type { LedgerBooks, LedgerQuery } from '../ledger/ledgerBooks.js'
 import type { Moment } from '../ledger/payers.js'
 import type { SponsorshipChanges } from '../ledger/recordSponsorships.js'
@@ -103,13 +103,16 @@ export function createLedgerView(
   const slots = new Map<string, SlotState>()
   for (const [place, slot] of query.slots.entries()) {
     const live = read.slots[place]
-    const counters = held.filter(({ reservationId }) => reservationId === live?.id)
+    const ofSlot: HeldBudgets = new Map()
+    for (const each of held)
+      if (each.reservationId === live?.id)
+        ofSlot.set(budgetName(each), [...(ofSlot.get(budgetName(each)) ?? []), each])
     slots.set(slotName(slot), {
       slot,
       id: live?.id,
       live,
       isTaken: false,
-      held: new Map(counters.map((counter) => [counterName(counter), counter])),
+      held: ofSlot,
     })
   }
   const moments = [read.kept, ...read.locked]

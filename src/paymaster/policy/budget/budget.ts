@@ -58,11 +58,12 @@ type Budgeted = {
 
 /**
  * The claims on a policy's budgets. A refusal when a budget in USD has no price, or when the
- * operation may cost more than the policy pays for one.
+ * operation may cost more than the policy pays for one, or when there are more than `left` claims.
  */
 export function claimBudgets(
   { id, name, terms }: Budgeted,
   spending: BudgetSpending,
+  left = MOST_CLAIMS,
 ): { readonly claims: readonly BudgetClaim[] } | { readonly refusal: Refusal } {
   const { at, price } = spending
   const claims: BudgetClaim[] = []
@@ -75,7 +76,8 @@ export function claimBudgets(
       return { refusal: { code: 'BUDGET_EXCEEDED', message } }
     }
     const subjects = subjectsOf(budget.per, spending)
-    if (subjects === undefined) return { refusal: unreadable(name) }
+    if (subjects === undefined || claims.length + subjects.length > left)
+      return { refusal: unreadable(name) }
     const { current, oldest } = bucketsAt(budget.window, at)
     const common = {
       policyId: id,
@@ -95,6 +97,11 @@ export function claimBudgets(
 }
 
 const MOST_DELEGATORS = 50
+/**
+ * The claims of one sponsorship, which are booked while its payer is locked. That is as many as the policies of an app
+ * and its account can have budgets, so only delegators take more.
+ */
+export const MOST_CLAIMS = 10_000
 
 /** Whom a budget is counted for: each delegator whole, because nobody can say what part of the cost is whose. */
 function subjectsOf(
@@ -110,7 +117,7 @@ function subjectsOf(
 function unreadable(name: string): Refusal {
   return {
     code: 'CALL_DATA_UNKNOWN',
-    message: `Policy ${name} has a budget per delegator, and the operation makes calls that cannot be decoded, or for more than ${MOST_DELEGATORS} delegators.`,
+    message: `Policy ${name} has a budget per delegator, and the operation makes calls that cannot be decoded, or for more than ${MOST_DELEGATORS} delegators, or its policies have more than ${MOST_CLAIMS} budgets for them.`,
   }
 }
 
