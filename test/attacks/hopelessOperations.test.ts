@@ -1,4 +1,4 @@
-import { type Address, type Hex, numberToHex, parseGwei } from 'viem'
+import { type Address, type Hex, numberToHex, parseEther, parseGwei } from 'viem'
 import { describe, expect, test } from 'vitest'
 import { highestPrice } from '../../src/gas/highestPrice.js'
 import { pooledOperations } from '../../src/mempool/pool/pooledOperations.js'
@@ -25,7 +25,11 @@ describe('operations that can never be bundled', () => {
   }
 
   /** The attacker's operations, as if admission had taken them when they seemed to pay. */
-  async function attack(fees: { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }) {
+  async function attack(fees: {
+    maxFeePerGas: bigint
+    maxPriorityFeePerGas: bigint
+    callGasLimit?: bigint
+  }) {
     const { entryPoint, definition } = chain()
     const { chainId } = definition
     const appId = await createApp(chain().database)
@@ -67,6 +71,20 @@ describe('operations that can never be bundled', () => {
     await setBaseFee()
     await chain().round()
     expect((await chain().stored(hash)).state).toBe('bundled')
+  })
+
+  test('because the executor cannot pay for their gas do not either', async () => {
+    const fees = { maxFeePerGas: parseGwei('90'), maxPriorityFeePerGas: parseGwei('9') }
+    const [large] = await attack({ ...fees, callGasLimit: 10_000_000n })
+    const hash = await honest()
+    const address = chain().executors[0]!.address
+    const balance = numberToHex(parseEther('0.004'))
+    await chain().anvil.request('anvil_setBalance', [address, balance])
+    await chain().anvil.request('anvil_mine', [])
+    await chain().heads.refresh()
+    await chain().round()
+    expect((await chain().stored(hash)).state).toBe('bundled')
+    expect((await chain().stored(large!)).state).toBe('pooled')
   })
 
   test('are not even read', async () => {

@@ -4,6 +4,7 @@ import type { ChainDefinition } from '../../chain/definition/chainDefinition.js'
 import { acceptedTip } from '../../chain/fees.js'
 import { getBlock } from '../../chain/nodeReads.js'
 import type { TipFloor } from '../../chain/tipFloor.js'
+import type { Database } from '../../db/database.js'
 import { mostBundleGas } from '../../erc4337/bundleGas.js'
 import type { EntryPoint } from '../../erc4337/entryPoint.js'
 import type { Fees } from '../../erc4337/fees.js'
@@ -12,7 +13,7 @@ import { afterSteps, type DataPrice, dataPriceAt } from '../../gas/dataPrice.js'
 import { placeholder } from '../../gas/placeholder.js'
 import { bundleCharges, bundleTip, preVerificationGas } from '../../gas/preVerificationGas.js'
 import type { Drop, StoredOperation } from '../../mempool/pool/operations.js'
-import { pooledOperations } from '../../mempool/pool/pooledOperations.js'
+import { type PoolQuery, pooledOperations } from '../../mempool/pool/pooledOperations.js'
 import { readReputations } from '../../mempool/pool/reputations.js'
 import type { BundlingContext } from '../bundlingContext.js'
 import { assessBundle } from '../fees/assessBundle.js'
@@ -23,7 +24,12 @@ import { isOverdue, passAuthorizations } from './authorizations.js'
 import { bundleCall, type Payee, readPayee } from './bundleCall.js'
 import { dropFromPool } from './dropFromPool.js'
 import { planBid } from './planBid.js'
-import { limitByReputation, type Selection, selectOperations } from './selectOperations.js'
+import {
+  aloneGas,
+  limitByReputation,
+  type Selection,
+  selectOperations,
+} from './selectOperations.js'
 import {
   type Assembly,
   passDataFee,
@@ -52,6 +58,8 @@ export type BundleDraft = {
 /** Pooled operations that are read for one bundle, the best first. */
 const CANDIDATE_LIMIT = 500
 const OPERATION_LIMIT = 250
+/** Times that as many are read while the executor can pay for too few of them. */
+const MOST_PAGES = 20
 /** Milliseconds after which no other operations are tried when none was valid: what is in flight has to be followed. */
 const MOST_TIME = 20_000
 /** A nonce as wide as an executor's gets, for bytes that are counted before it is known. */
@@ -221,14 +229,18 @@ async function selectPooled(
     inFlight: own.flatMap(({ senders }) => senders),
     limit: CANDIDATE_LIMIT,
   }
-  let candidates: readonly StoredOperation[] = await pooledOperations(database, query)
+  const most = mostBundleGas(entryPoint, maxBundleGas)
+  const isLimited = funds < most * target.maxFeePerGas
+  const affordable = isLimited ? funds / target.maxFeePerGas : undefined
+  let candidates = await readCandidates(database, query, (stored) => {
+    return affordable === undefined || aloneGas(entryPoint, stored) + creationGas <= affordable
+  })
   if (rules.mode !== 'off') {
     const reputations = await readReputations(database, chainId, entryPoint.address, true)
     const { allowed, drops } = limitByReputation(candidates, reputations, head.number)
     await dropFromPool(context, drops)
     candidates = allowed
   }
-  const most = mostBundleGas(entryPoint, maxBundleGas)
   const select = (affordable?: bigint) =>
     selectOperations(candidates, {
       entryPoint,
@@ -242,10 +254,31 @@ async function selectPooled(
         isStrict: affordable !== undefined,
       },
     })
-  const isLimited = funds < most * target.maxFeePerGas
-  const selected = select(isLimited ? funds / target.maxFeePerGas : undefined)
+  const selected = select(affordable)
   if (isLimited && selected.length === 0 && select().length > 0) return 'unaffordable'
   return { selected, passedOver: candidates.length - selected.length, isLimited }
+}
+
+/**
+ * The best pooled operations, as many as `limit` if the executor can pay for half of them; else more follow, since those that it
+ * cannot pay for would take the places of all others. After `MOST_PAGES` they may.
+ */
+async function readCandidates(
+  database: Database,
+  query: PoolQuery,
+  isAffordable: (stored: StoredOperation) => boolean,
+): Promise<readonly StoredOperation[]> {
+  const candidates: StoredOperation[] = []
+  const without = new Set(query.without)
+  let affordable = 0
+  for (let page = 0; page < MOST_PAGES; page++) {
+    const read = await pooledOperations(database, { ...query, without })
+    candidates.push(...read)
+    affordable += read.filter(isAffordable).length
+    if (read.length < query.limit || 2 * affordable >= query.limit) break
+    for (const { hash } of read) without.add(hash)
+  }
+  return candidates
 }
 
 /** The fees with another tip; the most that they pay for the base fee stays. */

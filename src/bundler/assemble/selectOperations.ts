@@ -62,19 +62,13 @@ export function selectOperations<C extends BundleCandidate>(
   candidates: readonly C[],
   { entryPoint, baseFee, target, leastTip, limits }: Selection,
 ): C[] {
-  const prices = entryPoint.gas()
-  const fixed = BigInt(prices.transaction) + fixedBundleGas(entryPoint)
-  const gasOf = (candidate: C, bytes = operationBytes(entryPoint, candidate.operation)) =>
-    carriedGas(entryPoint, carriedOperation(candidate)) + BigInt(bytes * prices.byte)
-  const aloneGas = (candidate: C) =>
-    fixed + gasOf(candidate) + contextGas(entryPoint, [carriedOperation(candidate)])
   const ranked = candidates
     .map((candidate) => ({
       candidate,
       tip: assuredTip(entryPoint, pricedOperation(entryPoint, candidate), baseFee),
     }))
     .filter(({ candidate, tip }) => {
-      return tip >= leastTip && !(limits.isStrict && aloneGas(candidate) > limits.gas)
+      return tip >= leastTip && !(limits.isStrict && aloneGas(entryPoint, candidate) > limits.gas)
     })
     .sort(
       (a, b) =>
@@ -90,7 +84,7 @@ export function selectOperations<C extends BundleCandidate>(
   const senders = new Set<string>()
   const chosen: C[] = []
   let copied: readonly CarriedOperation[] = []
-  let gas = fixed
+  let gas = fixedGas(entryPoint)
   let bytes = ENVELOPE_BYTES
   const paying = ranked
     .filter(({ candidate, tip }) => tip >= bundleTip && candidate.attempts === attempts)
@@ -102,7 +96,7 @@ export function selectOperations<C extends BundleCandidate>(
     const addedBytes = operationBytes(entryPoint, operation)
     const carried = carriedOperation(candidate)
     const withCopied = [...copied, carried].filter(({ contextSize }) => contextSize > 0)
-    const nextGas = gas + gasOf(candidate, addedBytes)
+    const nextGas = gas + gasOf(entryPoint, candidate, addedBytes)
     const nextBytes = bytes + addedBytes
     const allGas = nextGas + contextGas(entryPoint, withCopied)
     if (chosen.length > 0 && (allGas > limits.gas || nextBytes > limits.bytes)) continue
@@ -113,6 +107,26 @@ export function selectOperations<C extends BundleCandidate>(
     bytes = nextBytes
   }
   return chosen
+}
+
+type Carried = Pick<StoredOperation, 'operation' | 'firstValidation'>
+
+/** Gas of a bundle with this operation alone. */
+export function aloneGas(entryPoint: EntryPoint, candidate: Carried): bigint {
+  const bytes = operationBytes(entryPoint, candidate.operation)
+  const context = contextGas(entryPoint, [carriedOperation(candidate)])
+  return fixedGas(entryPoint) + gasOf(entryPoint, candidate, bytes) + context
+}
+
+/** Gas of a bundle whatever it carries. */
+function fixedGas(entryPoint: EntryPoint): bigint {
+  return BigInt(entryPoint.gas().transaction) + fixedBundleGas(entryPoint)
+}
+
+/** Gas that the operation, of so many bytes, adds to a bundle, without copies of its context. */
+function gasOf(entryPoint: EntryPoint, candidate: Carried, bytes: number): bigint {
+  const data = BigInt(bytes * entryPoint.gas().byte)
+  return carriedGas(entryPoint, carriedOperation(candidate)) + data
 }
 
 /** The first candidate of each app, then the second of each, and so on. */

@@ -43,6 +43,8 @@ export async function simulateBundle(
    * only together with others stay in the pool.
    */
   const pairs: (readonly [Failed, Failed])[] = []
+  /** Operations for which those before them leave too little of their paymaster's deposit. */
+  const unpaid: StoredOperation[] = []
   while (kept.length > 0) {
     const failure = await simulate(simulation, kept)
     if (failure === undefined) break
@@ -52,14 +54,33 @@ export async function simulateBundle(
       continue
     }
     const failsAlone = kept.length === 1 || (await simulate(simulation, [suspect])) !== undefined
+    const left = withoutSuspect(kept, suspect, failsAlone ? undefined : failure.code)
     if (failsAlone) failed.push(suspect)
+    else if (failure.code === 'AA31')
+      unpaid.push(...kept.filter((stored) => !left.includes(stored)))
     else {
       const pair = await findPair(simulation, kept, suspect)
       if (pair) pairs.push(pair)
     }
-    kept = kept.filter((stored) => stored !== suspect)
+    kept = left
   }
-  return { kept, failed, pairs }
+  return { kept, failed, pairs, unpaid }
+}
+
+/**
+ * The bundle without the operation that fails in it with this code. Where those before it leave too little of the paymaster's
+ * deposit, all of that paymaster behind it are out too: to find each of them takes a simulation of the bundle.
+ */
+export function withoutSuspect(
+  bundle: readonly StoredOperation[],
+  suspect: StoredOperation,
+  code: Failure['code'],
+): readonly StoredOperation[] {
+  const place = bundle.indexOf(suspect)
+  const { paymaster } = suspect.operation
+  const isPoor = ({ operation }: StoredOperation, at: number) =>
+    code === 'AA31' && at > place && operation.paymaster === paymaster
+  return bundle.filter((stored, at) => stored !== suspect && !isPoor(stored, at))
 }
 
 /**

@@ -5,7 +5,7 @@ import { comingBlock, comingBlockOverride } from '../../chain/comingBlock.js'
 import type { CallOutcome } from '../../chain/ethCall.js'
 import type { Head } from '../../chain/head.js'
 import type { TransactionCall } from '../../chain/transactionCall.js'
-import type { EntryPoint } from '../../erc4337/entryPoint.js'
+import type { EntryPoint, Failure } from '../../erc4337/entryPoint.js'
 import type { Fees } from '../../erc4337/fees.js'
 import { dataGas } from '../../gas/dataGas.js'
 import type { DataPrice } from '../../gas/dataPrice.js'
@@ -23,7 +23,7 @@ import {
   isAhead,
   roleOfFailure,
 } from './failures.js'
-import { failureAt, simulateBundle, simulateSequence } from './simulateBundle.js'
+import { failureAt, simulateBundle, simulateSequence, withoutSuspect } from './simulateBundle.js'
 import { validateAgain, withoutConflicts } from './validateAgain.js'
 
 /** The bundle that is being assembled. */
@@ -43,8 +43,8 @@ export type Assembly = {
 /** A bundle in flight, as it will run. */
 type Flight = { readonly executor: Address; readonly request: TransactionCall }
 
-/** The reason against one more bundle in flight; `index` names its operation, where it is known. */
-type Obstacle = { readonly index: number | undefined }
+/** The reason against one more bundle in flight; `index` names its operation, where it is known, and `code` its failure. */
+type Obstacle = Partial<Pick<Failure, 'index' | 'code'>>
 
 /**
  * The operations whose bundle succeeds behind all bundles in flight, and lets those of other executors succeed
@@ -67,7 +67,7 @@ export async function passInFlight(
     if (obstacle === undefined) break
     const suspect = kept.length === 1 ? kept[0] : kept[obstacle.index ?? -1]
     const left = suspect
-      ? kept.filter((stored) => stored !== suspect)
+      ? withoutSuspect(kept, suspect, obstacle.code)
       : kept.slice(0, Math.ceil(kept.length / 2))
     for (const { hash } of kept) assembly.waiting.add(hash)
     for (const { hash } of left) assembly.waiting.delete(hash)
@@ -131,10 +131,10 @@ async function findObstacle(
   ])
   const last = first?.at(-1)
   if (first === undefined || last === undefined) return undefined
-  if (!last.ok) return { index: entryPoint.decodeFailure(last.revertData)?.index }
+  if (!last.ok) return entryPoint.decodeFailure(last.revertData) ?? {}
   const isSpoilt = (_: Flight, place: number): boolean =>
     succeeds(first, own.length + place) && !succeeds(second, own.length + 1 + place)
-  return second !== undefined && others.some(isSpoilt) ? { index: undefined } : undefined
+  return second !== undefined && others.some(isSpoilt) ? {} : undefined
 }
 
 function toRequest({ request }: Flight): TransactionCall {
@@ -191,7 +191,8 @@ export async function passSimulation(
   const { head, entryPoint, waiting } = assembly
   const pretended = await comingBlockOverride(node, head)
   const simulation = { ...assembly, node, price: fees, pretended }
-  const { kept, failed, pairs } = await simulateBundle(simulation, valid)
+  const { kept, failed, pairs, unpaid } = await simulateBundle(simulation, valid)
+  for (const { hash } of unpaid) waiting.add(hash)
   const failures: FailedOperation[] = []
   for (const stored of failed) {
     const failure = isAhead(context, head, stored)

@@ -1,4 +1,5 @@
 import type { Address, Hex } from 'viem'
+import { greatest } from '../../base/bigints.js'
 import {
   CannotSimulateError,
   SimulationLostError,
@@ -7,7 +8,7 @@ import {
 } from '../../base/errors/simulationErrors.js'
 import { Lru } from '../../base/lru.js'
 import { type Pause, pauseAfter, unpaused } from '../../base/pauseAfter.js'
-import { timeText } from '../../base/unixNow.js'
+import { timeText, unixNow } from '../../base/unixNow.js'
 import { bundlingHorizon } from '../../chain/comingBlock.js'
 import type { Head } from '../../chain/head.js'
 import { NodeUnavailableError } from '../../chain/nodeErrors.js'
@@ -26,7 +27,7 @@ import {
   type Verdict,
   type Violation,
 } from '../../erc4337/rules/index.js'
-import { endsBefore } from '../../erc4337/validationData.js'
+import { endsBefore, type Validity } from '../../erc4337/validationData.js'
 import type { Drop, StoredOperation } from '../../mempool/pool/operations.js'
 import { type TokenTankUse, tokenTankUse, withStakedTank } from '../../mempool/tokenTankUse.js'
 import { checkRules, type RuleCheck } from '../../simulation/checkRules.js'
@@ -131,7 +132,8 @@ async function decide(
       return await failed(context, entryPoint, head, stored, validated.failure)
     const { validation } = validated
     const { validAfter, validUntil, blocks } = validation
-    if (validAfter > head.timestamp || blocks.after > head.number) return { kind: 'wait', stored }
+    if (validAfter > head.timestamp || blocks.after > head.number)
+      return notDue(stored, head, validation)
     const last = await bundlingHorizon(context.node, head, definition)
     if (endsBefore(validation, last)) {
       const isLate = validUntil !== 0 && validUntil < last.timestamp
@@ -181,6 +183,28 @@ async function decide(
     problems.warn(hash, NOT_VALIDATED, facts)
     return { kind: 'wait', stored }
   }
+}
+
+/** Seconds by which the clock of the process that admitted an operation may be ahead. */
+const MOST_AHEAD = 60
+
+/**
+ * An operation that was due when it was admitted may wait for the head to get there. One that is due later has
+ * changed: it would be validated at each head, before those that pay less.
+ */
+function notDue(
+  stored: StoredOperation,
+  head: Head,
+  { validAfter, blocks }: Validity,
+): SecondValidation {
+  const { hash, operation, seenBlock } = stored
+  const isLater = validAfter > Math.max(head.timestamp, unixNow()) + MOST_AHEAD
+  if (!isLater && blocks.after <= greatest(head.number, seenBlock)) return { kind: 'wait', stored }
+  const [code, start] = isLater
+    ? ([operation.paymaster ? 'AA32' : 'AA22', timeText(validAfter)] as const)
+    : ([operation.paymaster ? 'AA37' : 'AA27', `block ${blocks.after}`] as const)
+  const reason = `${code} not due any more: valid after ${start}, and it was due when it was sent`
+  return { kind: 'drop', stored, drop: { hash, code, reason }, responsible: undefined }
 }
 
 /** The validation of a run in which the EntryPoint accepts the operation, else its failure. */

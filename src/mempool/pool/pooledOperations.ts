@@ -150,7 +150,7 @@ function readyOperations(db: Database, { chainId, entryPoint, without, inFlight 
   )
 }
 
-type PoolQuery = {
+export type PoolQuery = {
   readonly chainId: number
   readonly entryPoint: Address
   /** wei per gas */
