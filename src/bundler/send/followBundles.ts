@@ -150,15 +150,19 @@ async function followLane(
 ): Promise<{ readonly allTaken: boolean; readonly isChanged: boolean }> {
   const { definition, relay } = context
   const { resubmitAfter, maxBundlesPerExecutor } = definition
+  const takeBack = (bundle: OpenBundle, reason: string) => {
+    const isKnown = bundle.attempts.some(({ hash }) => knownToNode.has(hash))
+    return cancel(context, bundle, fast, reason, isKnown)
+  }
   const sound: OpenBundle[] = []
   for (const bundle of lane.open) {
     const isSound = bundle.nonce < lane.mined || !(await isOvertaken(context, head, bundle, fast))
     if (isSound) sound.push(bundle)
-    else await cancel(context, bundle, fast, 'the L1 price rose above what its operations pay')
+    else await takeBack(bundle, 'the L1 price rose above what its operations pay')
   }
   const looked = await followRelayed(context, head, { ...lane, open: sound }, fast)
   const { open, failing, outdated } = looked
-  if (failing) await cancel(context, failing.bundle, fast, failing.reason)
+  if (failing) await takeBack(failing.bundle, failing.reason)
   for (const bundle of outdated) await send(context, bundle)
   const { steps, stuck } = planLane(
     { ...lane, open },
@@ -179,7 +183,7 @@ async function followLane(
   let allTaken = true
   for (const step of steps) {
     if (step.kind === 'abandon') await abandon(context, step.bundle, step.reason)
-    else if (step.kind === 'cancel') await cancel(context, step.bundle, fast, step.reason)
+    else if (step.kind === 'cancel') await takeBack(step.bundle, step.reason)
     else if (!isTaken(await send(context, step.bundle))) allTaken = false
   }
   // Until the chain asks for less, a higher fee under the ceiling is of no use.
@@ -280,13 +284,14 @@ async function refuse(
 /**
  * Takes a bundle back. A relay that has it alone may say that it will not include it: that is free. Else a
  * transaction that does nothing is sent in its place, publicly, and its operations stay with it until one
- * of the two is mined: only then is it certain which.
+ * of the two is mined: only then is it certain which. `isKnown`: a node has it.
  */
 async function cancel(
   context: BundlingContext,
   bundle: OpenBundle,
   fast: Fees,
   reason: string,
+  isKnown: boolean,
 ): Promise<void> {
   const { definition, database, node, logger, problems, relay, metrics } = context
   const { id, executor, nonce, relayedFrom } = bundle
@@ -294,7 +299,9 @@ async function cancel(
     metrics.count('purser_relay_bundles_total', { outcome: 'withdrawn' })
     return abandon(context, bundle, reason)
   }
-  const fees = takeoverFees(newestAttempt(bundle), fast)
+  const raised = takeoverFees(newestAttempt(bundle), fast)
+  // Where no node has it, none asks for more than it bids: its nonce would stay open for ever.
+  const fees = isKnown || isUnderCeiling(definition, raised) ? raised : fast
   if (!isUnderCeiling(definition, fees)) {
     const facts = { bundleId: id, executor, nonce, reason }
     problems.warn(id, 'bundle is not cancelled: that would cost more than the fee ceiling', facts)
@@ -336,7 +343,7 @@ async function resubmit(
   if (fees && !previous.noop && bundle.kind === 'operations') {
     const failure = await bundleFailure(context, head, bundle, fees)
     if (failure !== undefined) {
-      await cancel(context, bundle, fast, `it would revert now: ${failure}`)
+      await cancel(context, bundle, fast, `it would revert now: ${failure}`, true)
       return true
     }
   }
