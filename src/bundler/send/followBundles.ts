@@ -3,7 +3,10 @@ import { parseTransaction } from 'viem/utils'
 import { faultPoint } from '../../base/faults.js'
 import { type BroadcastResult, broadcast } from '../../chain/broadcast.js'
 import { type ComingBlock, comingBlock } from '../../chain/comingBlock.js'
-import type { Head } from '../../chain/head.js'
+import { type Head, headRequest } from '../../chain/head.js'
+import type { NodeAnswer } from '../../chain/jsonRpc.js'
+import { MAX_CALLS_PER_BATCH } from '../../chain/nodeClient.js'
+import { NodeUnavailableError } from '../../chain/nodeErrors.js'
 import type { ExecutorTransaction } from '../../chain/signing/executorTransaction.js'
 import type { Fees } from '../../erc4337/fees.js'
 import { type DataCost, dataCostOfRaw, dataSteps } from '../../gas/dataGas.js'
@@ -94,7 +97,7 @@ export async function followBundles(context: BundlingContext, view: ChainView): 
   const followed = { ...view, blocked, wait, lanes: { bundles: open } }
   if (open.length === 0) return followed
 
-  const knownToNode = await knownTransactions(context, open)
+  const knownToNode = await knownTransactions(context, open, head)
   const { fast } = await executorFees(context, head)
   const at = { head, fast, wait, soon: await comingBlock(node, head, SOON_BLOCKS), knownToNode }
   let hasChanged = false
@@ -239,14 +242,27 @@ export function isTaken({ kind }: BroadcastResult): boolean {
   return kind === 'sent' || kind === 'settled'
 }
 
-/** Hashes of the bundles' transactions, those that any node has in its pool or chain. */
+/**
+ * Hashes of the bundles' transactions, those that any node has in its pool or chain. The head is asked for in the same
+ * exchange: a backend that is behind it knows nothing of what was mined since.
+ * @throws NodeUnavailableError when such a one answers
+ */
 async function knownTransactions(
   { node }: BundlingContext,
   open: readonly OpenBundle[],
+  head: Head,
 ): Promise<ReadonlySet<Hex>> {
   const hashes = open.flatMap(({ attempts }) => attempts.map(({ hash }) => hash))
   const method = 'eth_getTransactionByHash'
-  const answers = await node.batch(hashes.map((hash) => ({ method, params: [hash] })))
+  const answers: NodeAnswer[] = []
+  for (let at = 0; at < hashes.length; at += MAX_CALLS_PER_BATCH - 1) {
+    const part = hashes.slice(at, at + MAX_CALLS_PER_BATCH - 1)
+    const calls = part.map((hash) => ({ method, params: [hash] }))
+    const [proof, ...others] = await node.batch([headRequest(head.hash), ...calls])
+    if (!proof?.ok || !proof.result)
+      throw new NodeUnavailableError(`${method}: no block ${head.hash}`)
+    answers.push(...others)
+  }
   const known = await Promise.all(
     answers.map(async (answer, i) => {
       if (!answer.ok) throw answer.error
