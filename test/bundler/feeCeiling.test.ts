@@ -2,6 +2,7 @@ import { type Address, type Hex, numberToHex, parseGwei } from 'viem'
 import { describe, expect, test } from 'vitest'
 import { ceilingWait } from '../../src/bundler/feeCeiling.js'
 import { createRandom } from '../evm/random.js'
+import { requestCancellation } from '../../src/mempool/pool/successors.js'
 import { inTransaction } from '../../src/db/inTransaction.js'
 import { putGrants } from '../../src/paymaster/ledger/grants.js'
 import { useWorld } from '../support/world.js'
@@ -122,5 +123,25 @@ describe('with a fee ceiling', () => {
     await chain().mine()
     await chain().settle()
     expect(await chain().stateOf(hash)).toBe('included')
+  })
+
+  test('a bundle at the ceiling that the nodes lost and the operator wants back frees its executor', async () => {
+    await block(calm)
+    await makeAccounts(2)
+    await chain().setAutomine(false)
+    const hash = await admitted()
+    for (let each = 0; each < 12; each++) await chain().round()
+    const [bundle] = await chain().openBundles()
+    for (const attempt of bundle!.attempts)
+      await chain().anvil.request('anvil_dropTransaction', [attempt.hash])
+    await requestCancellation(chain().database, chain().chainId, hash, 'operator')
+    await chain().round()
+    await chain().setAutomine(true)
+    await chain().mine()
+    await chain().settle()
+    expect(await chain().stateOf(hash)).toBe('dropped')
+    const next = await admitted()
+    await chain().settle()
+    expect(await chain().stateOf(next)).toBe('included')
   })
 })

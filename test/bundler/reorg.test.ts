@@ -4,12 +4,15 @@ import { openBundles } from '../../src/bundler/outbox/bundles.js'
 import { indexedBlocks } from '../../src/bundler/outbox/chainBlocks.js'
 import { findInclusion } from '../../src/bundler/outbox/inclusions.js'
 import { indexBlocks } from '../../src/bundler/settle/indexBlocks.js'
+import { createNodeClient } from '../../src/chain/nodeClient.js'
 import { getBlock } from '../../src/chain/nodeReads.js'
 import { devContracts } from '../../src/cli/devnet/devContracts.js'
 import { keyFromSeed, simpleAccount } from '../../src/cli/devnet/simpleAccount.js'
 import type { Operation } from '../../src/erc4337/operation.js'
 import { putUnchecked } from '../../src/mempool/pool/putOperations.js'
+import { startTroubledNode } from '../support/chain/troubledNode.js'
 import { useDatabase } from '../support/database/database.js'
+import { silent } from '../support/logger.js'
 import { until } from '../support/until.js'
 import { openWorld, type World } from '../support/world/openWorld.js'
 
@@ -267,6 +270,33 @@ describe('the index of inclusions', () => {
     await chain.anvil.request('anvil_mine', ['0x4'])
     await indexBlocks(chain.context, await chain.heads.refresh())
     for (const hash of hashes) expect((await chain.stored(hash)).state).toBe('included')
+  })
+
+  test('reads no whole chain again when the node fails during a reorg deeper than final blocks', async () => {
+    await chain.stop()
+    chain = await openWorld(database(), { definition: { finalityDepth: 3 } })
+    const op = chain.operation(await chain.createAccount())
+    await mine(12)
+    const { number } = chain.heads.current()
+    await putKnown(op)
+    await chain.anvil.request('anvil_reorg', [8, []])
+    const backend = await startTroubledNode(chain.anvil.url)
+    await backend.begin({ kind: 'error', methods: ['eth_getLogs'] })
+    const node = createNodeClient({ urls: [backend.url], logger: silent })
+    try {
+      const head = await chain.heads.refresh()
+      await expect(indexBlocks({ ...chain.context, node }, head)).rejects.toThrow()
+    } finally {
+      await node.close()
+      await backend.stop()
+    }
+    const [newest] = await indexedBlocks(database(), chain.definition.chainId)
+    expect(newest!.number).toBeGreaterThan(number - 8n)
+    await chain.settle()
+    await chain.round()
+    expect(await chain.stored(chain.entryPoint.hash(op, chain.chainId))).toMatchObject({
+      state: 'included',
+    })
   })
 
   test('leaves everything as it is while the node shows an older block', async () => {

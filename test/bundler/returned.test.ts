@@ -2,8 +2,12 @@ import { sql } from 'kysely'
 import { type Hex, parseEther } from 'viem'
 import { expect, test } from 'vitest'
 import { abandonBundle } from '../../src/bundler/outbox/outbox.js'
+import { followChain } from '../../src/bundler/send/followChain.js'
 import { adviseFees, mostBid } from '../../src/chain/fees.js'
 import { bundleCharges, sharedGas } from '../../src/gas/preVerificationGas.js'
+import { createNodeClient } from '../../src/chain/nodeClient.js'
+import { startTroubledNode } from '../support/chain/troubledNode.js'
+import { silent } from '../support/logger.js'
 import { useSponsoredApp } from '../support/world/sponsoredApp.js'
 
 /*
@@ -167,4 +171,38 @@ test('it goes back once where a reorg undoes more blocks than can be undone on t
   await world().settle()
   expect((await surpluses()).filter((each) => each.tank === tank)).toEqual(returning)
   expect(await chain().depositOf(tank)).toBe(deposit)
+})
+
+test('it goes back once where a backend that is behind hides the transaction that returned it', async () => {
+  const { address: tank } = await makeTank(parseEther('5'))
+  await bundleOf(SIZE)
+  await world().mine(FINAL_AFTER)
+  await world().round()
+  const booked = world().database.updateTable('surpluses').where('tank', '=', tank)
+  await booked.set(({ eb }) => ({ amount: eb('amount', '*', 100n) })).execute()
+  const amount = (await owed(tank)).reduce((sum, each) => sum + each.amount, 0n)
+  const before = await chain().depositOf(tank)
+  await world().mine()
+  await world().round()
+  expect(await world().openBundles()).toMatchObject([{ kind: 'return' }])
+  expect(await chain().depositOf(tank)).toBeGreaterThan(before)
+
+  const backend = await startTroubledNode(world().anvil.url)
+  // It has neither the block nor what was mined in it.
+  const methods = ['Receipt', 'ByHash'].map((what) => `eth_getTransaction${what}`)
+  await backend.begin({ kind: 'unaware', methods: [...methods, 'eth_getBlockByHash'] })
+  const node = createNodeClient({ urls: [backend.url], logger: silent })
+  try {
+    await world().mine()
+    const head = await world().heads.refresh()
+    await followChain({ ...world().context, node }, head).catch(() => undefined)
+    expect(backend.met('eth_getTransactionByHash')).toBeGreaterThan(0)
+  } finally {
+    await node.close()
+    await backend.stop()
+  }
+  await world().mine()
+  await world().settle()
+  expect((await chain().depositOf(tank)) - before).toBeLessThan(amount)
+  expect(await owed(tank)).toEqual([])
 })

@@ -127,6 +127,23 @@ describe('a bundle that the chain does not include', () => {
     expect((await chain.receipt(hash)).success).toBe(true)
   })
 
+  test('is raised when the base fee has risen before a node took it', async () => {
+    await start(1)
+    const fees = { maxFeePerGas: parseGwei('900'), maxPriorityFeePerGas: parseGwei('5') }
+    const hash = await chain.admit(chain.operation(await chain.createAccount(), fees))
+    await stopMining()
+    await chain.round()
+    const [first] = await attempts()
+    await chain.anvil.request('anvil_dropTransaction', [first!.hash])
+    await setBaseFee(parseGwei('100'))
+    await chain.anvil.request('anvil_setNextBlockBaseFeePerGas', [numberToHex(parseGwei('100'))])
+    for (let rounds = 0; rounds < 5; rounds++) await chain.round()
+    await chain.anvil.request('evm_mine', [])
+    await chain.round()
+    expect(first!.maxFeePerGas).toBeLessThan(parseGwei('100'))
+    expect(await chain.stateOf(hash)).toBe('included')
+  })
+
   const setBaseFee = async (wei: bigint): Promise<void> => {
     await chain.anvil.request('anvil_setNextBlockBaseFeePerGas', [numberToHex(wei)])
     await chain.anvil.request('evm_mine', [])

@@ -3,7 +3,10 @@ import { parseTransaction } from 'viem/utils'
 import { faultPoint } from '../../base/faults.js'
 import { type BroadcastResult, broadcast } from '../../chain/broadcast.js'
 import { type ComingBlock, comingBlock } from '../../chain/comingBlock.js'
-import type { Head } from '../../chain/head.js'
+import { type Head, headRequest } from '../../chain/head.js'
+import type { NodeAnswer } from '../../chain/jsonRpc.js'
+import { MAX_CALLS_PER_BATCH } from '../../chain/nodeClient.js'
+import { NodeUnavailableError } from '../../chain/nodeErrors.js'
 import type { ExecutorTransaction } from '../../chain/signing/executorTransaction.js'
 import type { Fees } from '../../erc4337/fees.js'
 import { type DataCost, dataCostOfRaw, dataSteps } from '../../gas/dataGas.js'
@@ -94,7 +97,7 @@ export async function followBundles(context: BundlingContext, view: ChainView): 
   const followed = { ...view, blocked, wait, lanes: { bundles: open } }
   if (open.length === 0) return followed
 
-  const knownToNode = await knownTransactions(context, open)
+  const knownToNode = await knownTransactions(context, open, head)
   const { fast } = await executorFees(context, head)
   const at = { head, fast, wait, soon: await comingBlock(node, head, SOON_BLOCKS), knownToNode }
   let hasChanged = false
@@ -150,15 +153,19 @@ async function followLane(
 ): Promise<{ readonly allTaken: boolean; readonly isChanged: boolean }> {
   const { definition, relay } = context
   const { resubmitAfter, maxBundlesPerExecutor } = definition
+  const takeBack = (bundle: OpenBundle, reason: string) => {
+    const isKnown = bundle.attempts.some(({ hash }) => knownToNode.has(hash))
+    return cancel(context, bundle, fast, reason, isKnown)
+  }
   const sound: OpenBundle[] = []
   for (const bundle of lane.open) {
     const isSound = bundle.nonce < lane.mined || !(await isOvertaken(context, head, bundle, fast))
     if (isSound) sound.push(bundle)
-    else await cancel(context, bundle, fast, 'the L1 price rose above what its operations pay')
+    else await takeBack(bundle, 'the L1 price rose above what its operations pay')
   }
   const looked = await followRelayed(context, head, { ...lane, open: sound }, fast)
   const { open, failing, outdated } = looked
-  if (failing) await cancel(context, failing.bundle, fast, failing.reason)
+  if (failing) await takeBack(failing.bundle, failing.reason)
   for (const bundle of outdated) await send(context, bundle)
   const { steps, stuck } = planLane(
     { ...lane, open },
@@ -179,7 +186,7 @@ async function followLane(
   let allTaken = true
   for (const step of steps) {
     if (step.kind === 'abandon') await abandon(context, step.bundle, step.reason)
-    else if (step.kind === 'cancel') await cancel(context, step.bundle, fast, step.reason)
+    else if (step.kind === 'cancel') await takeBack(step.bundle, step.reason)
     else if (!isTaken(await send(context, step.bundle))) allTaken = false
   }
   // Until the chain asks for less, a higher fee under the ceiling is of no use.
@@ -235,14 +242,27 @@ export function isTaken({ kind }: BroadcastResult): boolean {
   return kind === 'sent' || kind === 'settled'
 }
 
-/** Hashes of the bundles' transactions, those that any node has in its pool or chain. */
+/**
+ * Hashes of the bundles' transactions, those that any node has in its pool or chain. The head is asked for in the same
+ * exchange: a backend that is behind it knows nothing of what was mined since.
+ * @throws NodeUnavailableError when such a one answers
+ */
 async function knownTransactions(
   { node }: BundlingContext,
   open: readonly OpenBundle[],
+  head: Head,
 ): Promise<ReadonlySet<Hex>> {
   const hashes = open.flatMap(({ attempts }) => attempts.map(({ hash }) => hash))
   const method = 'eth_getTransactionByHash'
-  const answers = await node.batch(hashes.map((hash) => ({ method, params: [hash] })))
+  const answers: NodeAnswer[] = []
+  for (let at = 0; at < hashes.length; at += MAX_CALLS_PER_BATCH - 1) {
+    const part = hashes.slice(at, at + MAX_CALLS_PER_BATCH - 1)
+    const calls = part.map((hash) => ({ method, params: [hash] }))
+    const [proof, ...others] = await node.batch([headRequest(head.hash), ...calls])
+    if (!proof?.ok || !proof.result)
+      throw new NodeUnavailableError(`${method}: no block ${head.hash}`)
+    answers.push(...others)
+  }
   const known = await Promise.all(
     answers.map(async (answer, i) => {
       if (!answer.ok) throw answer.error
@@ -280,13 +300,14 @@ async function refuse(
 /**
  * Takes a bundle back. A relay that has it alone may say that it will not include it: that is free. Else a
  * transaction that does nothing is sent in its place, publicly, and its operations stay with it until one
- * of the two is mined: only then is it certain which.
+ * of the two is mined: only then is it certain which. `isKnown`: a node has it.
  */
 async function cancel(
   context: BundlingContext,
   bundle: OpenBundle,
   fast: Fees,
   reason: string,
+  isKnown: boolean,
 ): Promise<void> {
   const { definition, database, node, logger, problems, relay, metrics } = context
   const { id, executor, nonce, relayedFrom } = bundle
@@ -294,7 +315,9 @@ async function cancel(
     metrics.count('purser_relay_bundles_total', { outcome: 'withdrawn' })
     return abandon(context, bundle, reason)
   }
-  const fees = takeoverFees(newestAttempt(bundle), fast)
+  const raised = takeoverFees(newestAttempt(bundle), fast)
+  // Where no node has it, none asks for more than it bids: its nonce would stay open for ever.
+  const fees = isKnown || isUnderCeiling(definition, raised) ? raised : fast
   if (!isUnderCeiling(definition, fees)) {
     const facts = { bundleId: id, executor, nonce, reason }
     problems.warn(id, 'bundle is not cancelled: that would cost more than the fee ceiling', facts)
@@ -336,7 +359,7 @@ async function resubmit(
   if (fees && !previous.noop && bundle.kind === 'operations') {
     const failure = await bundleFailure(context, head, bundle, fees)
     if (failure !== undefined) {
-      await cancel(context, bundle, fast, `it would revert now: ${failure}`)
+      await cancel(context, bundle, fast, `it would revert now: ${failure}`, true)
       return true
     }
   }

@@ -59,7 +59,7 @@ type LaneConditions = {
  *   so that the bundle would revert: cancel it, once;
  * - neither the node nor a relay has it (restart, reorg, lost): send it again;
  * - stuck: raise its fees when it is the first of the lane, or when it bids less than the `fast`
- *   fees; any other one only waits for those before it.
+ *   fees, for which nodes may refuse it; any other one only waits for those before it.
  */
 export function planLane(lane: Lane, conditions: LaneConditions): LanePlan {
   const { isKnown, isRelayed, soon, resubmitAfter, fast, maxFillers } = conditions
@@ -79,8 +79,11 @@ export function planLane(lane: Lane, conditions: LaneConditions): LanePlan {
     } else if (isForgotten && !reachable && late && bundle.nonce > (firstMissing ?? bundle.nonce))
       steps.push({ kind: 'abandon', bundle, reason: 'transactions before it are missing' })
     else if (reason !== undefined && !newest.noop) steps.push({ kind: 'cancel', bundle, reason })
-    else if (!isKnown(newest) && !isRelayed(bundle)) steps.push({ kind: 'send', bundle })
-    else if (late && (bundle === first || isBelow(newest, fast))) stuck.push(bundle)
+    else {
+      const isMissing = !isKnown(newest) && !isRelayed(bundle)
+      if (isMissing) steps.push({ kind: 'send', bundle })
+      if (late && ((bundle === first && !isMissing) || isBelow(newest, fast))) stuck.push(bundle)
+    }
   }
   return { steps, stuck }
 }

@@ -54,7 +54,12 @@ export async function indexBlocks(
     return dueAt(context, head)
   }
   if (fork.kind === 'reorg') {
-    const hashes = await database.transaction().execute((trx) => rollBack(trx, chainId, fork.after))
+    const hashes = await database.transaction().execute(async (trx) => {
+      const undone = await rollBack(trx, chainId, fork.after)
+      // Else only block 0 is left, from which the whole chain would be read where a step fails now.
+      if (fork.base) await putBlock(trx, chainId, fork.base, 0n)
+      return undone
+    })
     const depth = Number(newest.number - fork.after)
     metrics.observe('purser_reorg_depth_blocks', {}, depth)
     logger.warn(
@@ -216,8 +221,8 @@ type ForkPoint =
   | { readonly kind: 'behind' }
   /** The chain only grew; index from `after`. */
   | { readonly kind: 'grew'; readonly after: bigint }
-  /** Blocks above `after` were replaced. */
-  | { readonly kind: 'reorg'; readonly after: bigint }
+  /** Blocks above `after` were replaced. `base`: that block, where it was not indexed. */
+  | { readonly kind: 'reorg'; readonly after: bigint; readonly base?: Head | undefined }
   /** Another block 0: a development chain that began anew. */
   | { readonly kind: 'reset' }
 
@@ -260,7 +265,8 @@ async function findForkPoint(
   if (newest.number - head.number > BigInt(finalityDepth)) return { kind: 'behind' }
   const oldest = indexed.findLast(({ number }) => number > 0n) ?? newest
   const below = oldest.number - 1n
-  return { kind: 'reorg', after: below < head.number ? below : head.number }
+  const after = below < head.number ? below : head.number
+  return { kind: 'reorg', after, base: (await canonicalBlocks(node, [after])).get(after) }
 }
 
 /** Whether the node's chain has no such block (any more). */
