@@ -105,10 +105,19 @@ async function launch(
   }
 }
 
+/** Requests for a receipt after which a transaction is missed, and after which it is given up: some 5 and 90 s. */
+const MISSED = 800
+const LOST = 14_000
+
 async function untilMined(request: Anvil['request'], hash: Hex): Promise<Receipt> {
-  for (;;) {
+  for (let asked = 1; asked <= LOST; asked++) {
     const receipt = await request('eth_getTransactionReceipt', [hash])
     if (receipt) return receipt as Receipt
+    // Once a transaction was not mined for 300 s, with automine on. If anvil has it, a block takes it along.
+    if (asked === MISSED && (await request('anvil_getAutomine', []).catch(() => false)))
+      await request('evm_mine', [])
     await delay(5)
   }
+  const known = await request('eth_getTransactionByHash', [hash])
+  throw new Error(`not mined: ${hash}, ${known ? 'in the pool' : 'unknown to the node'}`)
 }
