@@ -6,7 +6,9 @@
 export type Role = 'viewer' | 'developer' | 'admin'
 
 /** wei, millionths of a USD, or operations. */
-export type BudgetUnit = 'wei' | 'usd' | 'count'
+export const budgetUnits = ['wei', 'usd', 'count'] as const
+
+export type BudgetUnit = (typeof budgetUnits)[number]
 
 /** The types of events to which apps may subscribe. */
 export const eventTypes = [

@@ -3,6 +3,7 @@ import { greatest, smallest } from '../base/bigints.js'
 import type { Log } from '../erc4337/entryPoint.js'
 import { otherChain } from './chainIdentity.js'
 import { type BlockId, blockParameter, decodeHead, type Head, headRequest } from './head.js'
+import type { NodeCall } from './jsonRpc.js'
 import { MAX_CALLS_PER_BATCH, type NodeClient } from './nodeClient.js'
 import { indexing, NodeRpcError, NodeUnavailableError } from './nodeErrors.js'
 import {
@@ -14,6 +15,30 @@ import {
 } from './transactionReceipt.js'
 
 /**
+ * The answers to `calls`. Each batch begins with `proofs`, so that the backend that answers the calls answers these too.
+ * @throws what `check` throws at the answers to the proofs
+ */
+export async function provenBatch(
+  node: NodeClient,
+  proofs: readonly NodeCall[],
+  calls: readonly NodeCall[],
+  check: (proofs: readonly unknown[]) => void,
+): Promise<readonly unknown[]> {
+  const found: unknown[] = []
+  const step = MAX_CALLS_PER_BATCH - proofs.length
+  for (let at = 0; at < calls.length; at += step) {
+    const answers = await node.batch([...proofs, ...calls.slice(at, at + step)])
+    const results = answers.map((answer) => {
+      if (!answer.ok) throw answer.error
+      return answer.result
+    })
+    check(results.slice(0, proofs.length))
+    found.push(...results.slice(proofs.length))
+  }
+  return found
+}
+
+/**
  * The headers with these numbers that the node's chain has, by number. Chain id and block 0 are asked for in each
  * exchange: numbers alone do not show which chain answers.
  * @throws NodeUnavailableError when another chain does
@@ -23,24 +48,13 @@ export async function canonicalBlocks(
   numbers: readonly bigint[],
 ): Promise<Map<bigint, Head>> {
   const { chain } = node
-  const blocks = new Map<bigint, Head>()
   const proofs = chain ? [{ method: 'eth_chainId', params: [] }, headRequest(0n)] : []
-  const step = MAX_CALLS_PER_BATCH - proofs.length
-  for (let at = 0; at < numbers.length; at += step) {
-    const calls = [...proofs, ...numbers.slice(at, at + step).map(headRequest)]
-    const answers = (await node.batch(calls)).map((answer) => {
-      if (!answer.ok) throw answer.error
-      return answer.result
-    })
-    const [id, first] = chain ? answers : []
+  const found = await provenBatch(node, proofs, numbers.map(headRequest), ([id, first]) => {
     const serves = chain && otherChain(chain, id, decodeHead(first)?.hash)
     if (serves !== undefined) throw new NodeUnavailableError(`it answers from ${serves}`)
-    for (const result of answers.slice(proofs.length)) {
-      const block = decodeHead(result)
-      if (block) blocks.set(block.number, block)
-    }
-  }
-  return blocks
+  })
+  const blocks = found.map(decodeHead).filter((block) => block !== undefined)
+  return new Map(blocks.map((block) => [block.number, block]))
 }
 
 /** The header of `block`; undefined when the node has no such block. */

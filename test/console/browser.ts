@@ -16,7 +16,7 @@ export function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: chromiumPath ?? '', args: ['--no-sandbox'] })
 }
 
-/** A visitor with cookies of his own, whose pages wait as long as `until` does: Playwright's half a minute is no bound of the console. */
+/** The context of a new visitor. Its pages wait 90 s, as `until` does; Playwright gives up after 30 s. */
 export async function openContext(
   browser: Browser,
   options: BrowserContextOptions = {},
@@ -26,7 +26,10 @@ export async function openContext(
   return context
 }
 
-/** What Chromium answers. Evaluations and sizes have no time limit of their own: after a minute this fails, and names what was asked. */
+/**
+ * What Chromium answers. Playwright does not bound evaluations and sizes.
+ * @throws Error that names what was asked, after a minute
+ */
 export async function inTime<T>(what: string, asked: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
@@ -50,8 +53,8 @@ type Finding = { readonly id: string; readonly impact: string; readonly nodes: r
 /** What axe finds that is serious or critical, each with the elements. */
 export async function seriousFindings(page: Page): Promise<readonly string[]> {
   // Through the debugger, which the content policy does not concern.
-  await inTime('loading axe', page.evaluate(axe()))
-  const findings = await inTime('axe', page.evaluate<readonly Finding[]>(seen))
+  await evaluate(page, axe())
+  const findings = await evaluate<readonly Finding[]>(page, seen)
   return findings
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }) => `${id}: ${nodes.join(' | ')}`)

@@ -100,8 +100,7 @@ function withGas(draft: Draft, gas: GasEstimate): Operation {
 }
 
 /**
- * Signs and runs alone; undefined when the bundle reverts. Leaves no trace: searching by transactions and
- * `evm_revert` can leave anvil with a transaction that it never mines.
+ * Signs and runs alone; undefined when the bundle reverts. Leaves no trace.
  */
 async function outcomeOf(account: Account, op: Operation): Promise<OperationOutcome | undefined> {
   const call = chain.bundle([await chain.sign(account, op)])

@@ -231,37 +231,34 @@ async function selectPooled(
   }
   const most = mostBundleGas(entryPoint, maxBundleGas)
   const isLimited = funds < most * target.maxFeePerGas
-  const affordable = isLimited ? funds / target.maxFeePerGas : undefined
-  let candidates = await readCandidates(database, query, (stored) => {
-    return affordable === undefined || aloneGas(entryPoint, stored) + creationGas <= affordable
-  })
+  const affordable = isLimited ? funds / target.maxFeePerGas : most
+  // What needs more than the chain allows goes alone; what needs more than the executor has does not go.
+  const isAffordable = (stored: StoredOperation) =>
+    !isLimited || aloneGas(entryPoint, stored) + creationGas <= affordable
+  let candidates = await readCandidates(database, query, isAffordable)
   if (rules.mode !== 'off') {
     const reputations = await readReputations(database, chainId, entryPoint.address, true)
     const { allowed, drops } = limitByReputation(candidates, reputations, head.number)
     await dropFromPool(context, drops)
     candidates = allowed
   }
-  const select = (affordable?: bigint) =>
-    selectOperations(candidates, {
+  const select = (from: readonly StoredOperation[], gas: bigint) =>
+    selectOperations(from, {
       entryPoint,
       baseFee,
       target,
       leastTip,
-      limits: {
-        gas: (affordable ?? most) - creationGas,
-        bytes: maxBundleBytes,
-        operations: OPERATION_LIMIT,
-        isStrict: affordable !== undefined,
-      },
+      limits: { gas: gas - creationGas, bytes: maxBundleBytes, operations: OPERATION_LIMIT },
     })
-  const selected = select(affordable)
-  if (isLimited && selected.length === 0 && select().length > 0) return 'unaffordable'
+  const selected = select(candidates.filter(isAffordable), affordable)
+  if (selected.length === 0 && isLimited && select(candidates, most).length > 0)
+    return 'unaffordable'
   return { selected, passedOver: candidates.length - selected.length, isLimited }
 }
 
 /**
- * The best pooled operations, as many as `limit` if the executor can pay for half of them; else more follow, since those that it
- * cannot pay for would take the places of all others. After `MOST_PAGES` they may.
+ * The best pooled operations: one page, and further ones up to `MOST_PAGES` until the executor can pay for half a page of them.
+ * Those that it cannot pay for must not take the places of all others.
  */
 async function readCandidates(
   database: Database,

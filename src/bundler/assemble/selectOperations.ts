@@ -38,13 +38,7 @@ export type Selection = {
   readonly target: Fees
   /** Least tip (wei per gas) with which a transaction is worth sending now. */
   readonly leastTip: bigint
-  readonly limits: {
-    readonly gas: bigint
-    readonly bytes: number
-    readonly operations: number
-    /** Whether an operation stays out that needs more gas even alone; else the first goes all the same. */
-    readonly isStrict: boolean
-  }
+  readonly limits: { readonly gas: bigint; readonly bytes: number; readonly operations: number }
 }
 
 /**
@@ -67,9 +61,7 @@ export function selectOperations<C extends BundleCandidate>(
       candidate,
       tip: assuredTip(entryPoint, pricedOperation(entryPoint, candidate), baseFee),
     }))
-    .filter(({ candidate, tip }) => {
-      return tip >= leastTip && !(limits.isStrict && aloneGas(entryPoint, candidate) > limits.gas)
-    })
+    .filter(({ tip }) => tip >= leastTip)
     .sort(
       (a, b) =>
         compareBigints(b.tip, a.tip) ||

@@ -4,9 +4,8 @@ import { faultPoint } from '../../base/faults.js'
 import { type BroadcastResult, broadcast } from '../../chain/broadcast.js'
 import { type ComingBlock, comingBlock } from '../../chain/comingBlock.js'
 import { type Head, headRequest } from '../../chain/head.js'
-import type { NodeAnswer } from '../../chain/jsonRpc.js'
-import { MAX_CALLS_PER_BATCH } from '../../chain/nodeClient.js'
 import { NodeUnavailableError } from '../../chain/nodeErrors.js'
+import { provenBatch } from '../../chain/nodeReads.js'
 import type { ExecutorTransaction } from '../../chain/signing/executorTransaction.js'
 import type { Fees } from '../../erc4337/fees.js'
 import { type DataCost, dataCostOfRaw, dataSteps } from '../../gas/dataGas.js'
@@ -149,23 +148,20 @@ async function tryFollowLane(
 async function followLane(
   context: BundlingContext,
   lane: Lane,
-  { head, fast, wait, soon, knownToNode }: Following,
+  at: Following,
 ): Promise<{ readonly allTaken: boolean; readonly isChanged: boolean }> {
   const { definition, relay } = context
   const { resubmitAfter, maxBundlesPerExecutor } = definition
-  const takeBack = (bundle: OpenBundle, reason: string) => {
-    const isKnown = bundle.attempts.some(({ hash }) => knownToNode.has(hash))
-    return cancel(context, bundle, fast, reason, isKnown)
-  }
+  const { head, fast, wait, soon, knownToNode } = at
   const sound: OpenBundle[] = []
   for (const bundle of lane.open) {
     const isSound = bundle.nonce < lane.mined || !(await isOvertaken(context, head, bundle, fast))
     if (isSound) sound.push(bundle)
-    else await takeBack(bundle, 'the L1 price rose above what its operations pay')
+    else await cancel(context, at, bundle, 'the L1 price rose above what its operations pay')
   }
   const looked = await followRelayed(context, head, { ...lane, open: sound }, fast)
   const { open, failing, outdated } = looked
-  if (failing) await takeBack(failing.bundle, failing.reason)
+  if (failing) await cancel(context, at, failing.bundle, failing.reason)
   for (const bundle of outdated) await send(context, bundle)
   const { steps, stuck } = planLane(
     { ...lane, open },
@@ -186,12 +182,11 @@ async function followLane(
   let allTaken = true
   for (const step of steps) {
     if (step.kind === 'abandon') await abandon(context, step.bundle, step.reason)
-    else if (step.kind === 'cancel') await takeBack(step.bundle, step.reason)
+    else if (step.kind === 'cancel') await cancel(context, at, step.bundle, step.reason)
     else if (!isTaken(await send(context, step.bundle))) allTaken = false
   }
   // Until the chain asks for less, a higher fee under the ceiling is of no use.
-  if (wait === undefined)
-    for (const bundle of stuck) if (await resubmit(context, head, bundle, fast)) break
+  if (wait === undefined) for (const bundle of stuck) if (await resubmit(context, at, bundle)) break
   return { allTaken, isChanged }
 }
 
@@ -254,19 +249,13 @@ async function knownTransactions(
 ): Promise<ReadonlySet<Hex>> {
   const hashes = open.flatMap(({ attempts }) => attempts.map(({ hash }) => hash))
   const method = 'eth_getTransactionByHash'
-  const answers: NodeAnswer[] = []
-  for (let at = 0; at < hashes.length; at += MAX_CALLS_PER_BATCH - 1) {
-    const part = hashes.slice(at, at + MAX_CALLS_PER_BATCH - 1)
-    const calls = part.map((hash) => ({ method, params: [hash] }))
-    const [proof, ...others] = await node.batch([headRequest(head.hash), ...calls])
-    if (!proof?.ok || !proof.result)
-      throw new NodeUnavailableError(`${method}: no block ${head.hash}`)
-    answers.push(...others)
-  }
+  const calls = hashes.map((hash) => ({ method, params: [hash] }))
+  const answers = await provenBatch(node, [headRequest(head.hash)], calls, ([block]) => {
+    if (!block) throw new NodeUnavailableError(`${method}: no block ${head.hash}`)
+  })
   const known = await Promise.all(
     answers.map(async (answer, i) => {
-      if (!answer.ok) throw answer.error
-      if (answer.result !== null) return true
+      if (answer !== null) return true
       // One node may have refused, or lost, what the others have.
       const others = node.nodes().length > 1 ? await node.survey<unknown>(method, [hashes[i]]) : []
       return others.some((other) => other !== null)
@@ -300,14 +289,13 @@ async function refuse(
 /**
  * Takes a bundle back. A relay that has it alone may say that it will not include it: that is free. Else a
  * transaction that does nothing is sent in its place, publicly, and its operations stay with it until one
- * of the two is mined: only then is it certain which. `isKnown`: a node has it.
+ * of the two is mined: only then is it certain which.
  */
 async function cancel(
   context: BundlingContext,
+  { fast, knownToNode }: Following,
   bundle: OpenBundle,
-  fast: Fees,
   reason: string,
-  isKnown: boolean,
 ): Promise<void> {
   const { definition, database, node, logger, problems, relay, metrics } = context
   const { id, executor, nonce, relayedFrom } = bundle
@@ -316,7 +304,8 @@ async function cancel(
     return abandon(context, bundle, reason)
   }
   const raised = takeoverFees(newestAttempt(bundle), fast)
-  // Where no node has it, none asks for more than it bids: its nonce would stay open for ever.
+  const isKnown = bundle.attempts.some(({ hash }) => knownToNode.has(hash))
+  // A node that has no transaction of it asks for no raise. Without this, its nonce would stay open for ever.
   const fees = isKnown || isUnderCeiling(definition, raised) ? raised : fast
   if (!isUnderCeiling(definition, fees)) {
     const facts = { bundleId: id, executor, nonce, reason }
@@ -342,10 +331,10 @@ async function cancel(
  */
 async function resubmit(
   context: BundlingContext,
-  head: Head,
+  at: Following,
   bundle: OpenBundle,
-  fast: Fees,
 ): Promise<boolean> {
+  const { head, fast } = at
   const previous = newestAttempt(bundle)
   const { id, executor, nonce } = bundle
   const { node, database, definition } = context
@@ -359,7 +348,7 @@ async function resubmit(
   if (fees && !previous.noop && bundle.kind === 'operations') {
     const failure = await bundleFailure(context, head, bundle, fees)
     if (failure !== undefined) {
-      await cancel(context, bundle, fast, `it would revert now: ${failure}`, true)
+      await cancel(context, at, bundle, `it would revert now: ${failure}`)
       return true
     }
   }

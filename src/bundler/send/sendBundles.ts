@@ -171,11 +171,11 @@ async function sendBundle(
   const lane = { executor, mined: state.mined, open }
   const funds = greatest(state.balance - committedCost(lane), 0n)
   let isShort = false
-  // wei that a draft leaves for what is known once it is made, above all for its data. It doubles, so few drafts follow.
-  let left = 0n
+  // wei kept back for costs that only a finished draft shows, above all for its data. They double, so that few drafts follow.
+  let keptBack = 0n
   for (const entryPoint of entryPoints) {
     for (;;) {
-      const assembly = { ...round, executor, entryPoint, funds: funds - left }
+      const assembly = { ...round, executor, entryPoint, funds: funds - keptBack }
       const draft = await assembleBundle(context, assembly)
       if (draft === 'unaffordable') isShort = true
       if (typeof draft !== 'object') break
@@ -183,7 +183,7 @@ async function sendBundle(
       const cost = transactionCost({ gas, ...fees }) + dataReserve
       if (funds < cost) {
         isShort = true
-        left = greatest(2n * left, cost - funds, funds / 64n)
+        keptBack = greatest(2n * keptBack, cost - funds, funds / 64n)
         continue
       }
       faultPoint('bundle:simulated')

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { greatest } from '../../base/bigints.js'
-import type { BudgetUnit } from '../../base/vocabulary.js'
+import { type BudgetUnit, budgetUnits } from '../../base/vocabulary.js'
 import type { Database } from '../../db/database.js'
 import type { AnswerOf } from '../../tenants/schemas.js'
 import { readCounterUses, readFullestCounters } from '../ledger/budgetCounters.js'
@@ -11,7 +11,7 @@ import { termsSchema } from './policySchema.js'
 /** A budget that other costs would use up. Amounts in the unit: wei or millionths of a USD. */
 export const spentBudget = z.object({
   per: z.string(),
-  unit: z.enum(['wei', 'usd', 'count']),
+  unit: z.enum(budgetUnits),
   /** `day`, `rolling-3600s`, …; `operation` for the budget of single ones */
   window: z.string(),
   /** The sender, delegator or app; empty for the account, and for single operations. */

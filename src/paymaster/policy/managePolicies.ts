@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { z } from 'zod'
 import { InvalidPolicyError } from '../../base/errors/sponsorshipErrors.js'
 import { unixNow } from '../../base/unixNow.js'
+import { budgetUnits } from '../../base/vocabulary.js'
 import type { Database, Transaction } from '../../db/database.js'
 import { findApp } from '../../tenants/apps.js'
 import type { AuditChange } from '../../tenants/audit.js'
@@ -258,7 +259,7 @@ const amount = z.string()
 /** A budget of a policy and what is used of it. */
 const budgetInUse = z.object({
   per: z.enum(budgetSubjects),
-  unit: z.enum(['wei', 'usd', 'count']),
+  unit: z.enum(budgetUnits),
   /** `day`, `rolling-3600s`, … */
   window: z.string(),
   limit: amount,

@@ -1,9 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import { type Address, createPublicClient, type Hex, http, type PublicClient } from 'viem'
 import { launchAnvil } from '../../../src/cli/devnet/anvilProcess.js'
 import { endProcess } from '../../../src/cli/devnet/processIdentity.js'
 import { type NodeKind, nodeKind } from '../nodes/nodeKind.js'
 import { startNode, type TestNode } from '../nodes/startNode.js'
+import { untilPoolIsEmpty } from '../nodes/testMethods.js'
+import { until } from '../until.js'
 
 export type Receipt = {
   readonly status: Hex
@@ -62,8 +63,14 @@ export async function startAnvil(
     transport: http(url, { retryCount: 0, timeout: 60_000 }),
     pollingInterval: 10,
   })
-  const request: Anvil['request'] = (method, params) =>
+  const ask: Anvil['request'] = (method, params) =>
     client.request({ method, params } as unknown as Parameters<typeof client.request>[0])
+  const request: Anvil['request'] = async (method, params) => {
+    // anvil shows a receipt before its pool lets go of the transaction. Behind an evm_revert, it would then also drop the
+    // next one with that nonce.
+    if (method === 'evm_revert' && kind === 'anvil') await untilPoolIsEmpty((name) => ask(name, []))
+    return ask(method, params)
+  }
   return {
     url,
     nodeUrl,
@@ -105,19 +112,12 @@ async function launch(
   }
 }
 
-/** Requests for a receipt after which a transaction is missed, and after which it is given up: some 5 and 90 s. */
-const MISSED = 800
-const LOST = 14_000
-
+/** @throws Error when it is not mined, with what the node knows of it */
 async function untilMined(request: Anvil['request'], hash: Hex): Promise<Receipt> {
-  for (let asked = 1; asked <= LOST; asked++) {
-    const receipt = await request('eth_getTransactionReceipt', [hash])
-    if (receipt) return receipt as Receipt
-    // Once a transaction was not mined for 300 s, with automine on. If anvil has it, a block takes it along.
-    if (asked === MISSED && (await request('anvil_getAutomine', []).catch(() => false)))
-      await request('evm_mine', [])
-    await delay(5)
-  }
-  const known = await request('eth_getTransactionByHash', [hash])
-  throw new Error(`not mined: ${hash}, ${known ? 'in the pool' : 'unknown to the node'}`)
+  const receipt = () => request('eth_getTransactionReceipt', [hash]) as Promise<Receipt | null>
+  return until(receipt).catch(async (error: unknown) => {
+    const known = await request('eth_getTransactionByHash', [hash])
+    const pool = await request('txpool_status', [])
+    throw new Error(`${hash} is not mined: ${JSON.stringify({ known, pool })}`, { cause: error })
+  })
 }

@@ -79,6 +79,14 @@ const FEES = { maxFeePerGas: 50_000_000_000n, maxPriorityFeePerGas: 1_000_000_00
 
 type Request = { from?: Address; to?: Address; data?: Hex; value?: Hex; gas?: Hex; nonce?: Hex }
 
+/** Resolves when the node's pool has let go of all transactions, also of those that are mined. */
+export async function untilPoolIsEmpty(ask: (method: string) => Promise<unknown>): Promise<void> {
+  await until(async () => {
+    const { pending, queued } = (await ask('txpool_status')) as Record<string, Hex>
+    return pending === '0x0' && queued === '0x0'
+  })
+}
+
 /** geth keeps no keys, gives no money and goes back by the number of a block. */
 export function gethMethods(rpcUrl: string, chainId: number): TestMethods {
   const ask = askerOf(rpcUrl)
@@ -161,10 +169,7 @@ export function gethMethods(rpcUrl: string, chainId: number): TestMethods {
     evm_snapshot: () => ask('eth_blockNumber'),
     evm_revert: async (number: Hex) => {
       // What the pool has not let go yet it would send again.
-      await until(async () => {
-        const { pending, queued } = (await ask('txpool_status')) as Record<string, Hex>
-        return pending === '0x0' && queued === '0x0'
-      })
+      await untilPoolIsEmpty(ask)
       await ask('debug_setHead', number)
       // The pool goes back behind the chain, on its own time.
       for (const { address } of accounts) {
